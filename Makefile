@@ -42,8 +42,11 @@ fresh: python  ## begin work/ anew, or OPTIONS="14"; what you wrote is moved asi
 test: setup  ## run the tests, and check style and notebooks
 	@$(VENV) -m pytest --numprocesses=auto $(OPTIONS)
 
-test-all: setup  ## the same, with the slow, exhaustive tests
-	@$(VENV) -m pytest --numprocesses=auto -m "slow or not slow" $(OPTIONS)
+test-all: setup  ## the same, with the slow tests; SAMPLE=2 draws other cases of long tables
+	@$(VENV) -m pytest --numprocesses=auto -m "not exhaustive" $(OPTIONS)
+
+exhaustive: setup  ## all other cases of those tables, for hours
+	@$(VENV) -m pytest --numprocesses=auto -m exhaustive $(OPTIONS)
 
 bench: setup  ## print how fast the emulator is, as ratios measured in one run
 	@$(VENV) -m tests.bench $(OPTIONS)
@@ -74,7 +77,7 @@ lock: tools  ## choose and pin the packages anew
 tools: setup
 	@$(VENV) -m pip install --quiet --no-build-isolation --editable ".[authors]"
 
-.PHONY: help python setup lab fresh test test-all bench mutants answers notebooks assignments \
-	site check lock tools
+.PHONY: help python setup lab fresh test test-all exhaustive bench mutants answers notebooks \
+	assignments site check lock tools
 
 endif

@@ -6,17 +6,24 @@ one's own name decides: a new exercise moves no other one into it or out of it.
 """
 
 import ast
-import hashlib
 import subprocess
 from functools import cache
 
 from helpers.exercises.catalogue import exercises, file_of
 from tests.paths import ROOT
+from tests.quick import some
 
 
-def turn_of(name, every) -> int:
-    """A number below `every` that depends on a name alone."""
-    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:4]) % every
+def of_exercises(cases, every=None, slow_every=1) -> list:
+    """Cases of exercises, each a name or a tuple that begins with one: those of
+    exercises that a commit changes are quick, and of the others one in `every`.
+    """
+    others = some(cases, every, slow_every)
+    names = [case[0] if isinstance(case, tuple) else case for case in cases]
+    return [
+        case if name in changed_exercises() else other
+        for name, case, other in zip(names, cases, others, strict=True)
+    ]
 
 
 @cache

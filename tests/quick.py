@@ -1,23 +1,55 @@
-"""Which cases of a long table `make test` takes; `make test-all` takes them all."""
+"""Which cases of a long table run when: a few in `make test`, more in `make test-all`,
+the rest in `make exhaustive`. A seed draws them, SAMPLE: another one draws others.
+"""
 
-from zlib import crc32
+import hashlib
+import os
 
 import pytest
 
+SAMPLE = os.environ.get("SAMPLE", "")
 
-def some(cases, every):
-    """The cases, all but about one in `every` of them slow; tuples are several values.
-    A case is chosen by itself: what is added to a table moves no other one.
+
+def turn_of(case, every) -> int:
+    """A number below `every` that depends on a case and on SAMPLE alone: what is added
+    to a table moves no other case. A file is the same wherever it is.
     """
-    chosen = [crc32(repr(case).encode()) % every == 0 for case in cases]
+    words = f"{SAMPLE}{getattr(case, 'stem', case)}".encode()
+    return int.from_bytes(hashlib.sha256(words).digest()[:4]) % every
+
+
+def some(cases, every, slow_every=1):
+    """The cases: about one in `every` is quick, or none without it, and one in
+    `slow_every` is in `make test-all`. Tuples are several values.
+    """
     return [
-        case if now else slow(case) for case, now in zip(cases, chosen, strict=True)
+        case if every and turn_of(case, every) == 0 else drawn(case, slow_every)
+        for case in cases
     ]
 
 
+def beside(quick, cases, slow_every=1):
+    """Some cases that are quick, and the others, as `drawn` has them."""
+    return [*quick, *(drawn(case, slow_every) for case in cases if case not in quick)]
+
+
+def drawn(case, every):
+    """A case of `make test-all`, if it is one of about one in so many."""
+    return slow(case) if turn_of(case, every) == 0 else exhaustive(case)
+
+
 def slow(case):
-    """A case of `make test-all` alone."""
+    """A case of `make test-all`."""
+    return _marked(case, pytest.mark.slow)
+
+
+def exhaustive(case):
+    """A case of `make exhaustive` alone."""
+    return _marked(case, pytest.mark.slow, pytest.mark.exhaustive)
+
+
+def _marked(case, *marks):
     if hasattr(case, "marks"):  # it has others, too
-        return case._replace(marks=[*case.marks, pytest.mark.slow])
+        return case._replace(marks=[*case.marks, *marks])
     values = case if isinstance(case, tuple) else (case,)
-    return pytest.param(*values, marks=pytest.mark.slow)
+    return pytest.param(*values, marks=marks)

@@ -7,6 +7,7 @@ import pytest
 
 from lessons.publishing.convert import lessons_of
 from tests.paths import RECORDED, ROOT
+from tests.quick import drawn
 from tests.specimens.lesson_answers import CAPABILITIES, kernels_of
 from tests.specimens.lesson_launches import launches
 from tests.specimens.lesson_runs import run_of
@@ -14,9 +15,8 @@ from thirty_two_lanes.assembly.compiler import machine_code, missing
 
 ON_GPU = RECORDED / "assembly.json"
 needs_compiler = pytest.mark.skipif(bool(missing()), reason=missing() or "it is here")
-each_lesson = pytest.mark.parametrize(
-    "lesson", lessons_of(ROOT), ids=lambda it: it.stem
-)
+LESSONS = lessons_of(ROOT)
+each_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=lambda it: it.stem)
 
 
 @needs_compiler
@@ -26,9 +26,10 @@ def test_kernels_compile_for_some_capability(lesson):
     assert [] == run_of(lesson).answer("compiled")
 
 
-@pytest.mark.slow
 @needs_compiler
-@each_lesson
+@pytest.mark.parametrize(
+    "lesson", [drawn(it, every=4) for it in LESSONS], ids=lambda it: it.stem
+)
 def test_every_kernel_compiles_for_every_capability(lesson):
     """From Turing to Blackwell; copies to shared memory begin with Ampere."""
     for case, types in kernels_of(launches(lesson)):

@@ -146,6 +146,7 @@ def test_the_assemblies_of_a_lesson_are_what_the_compiler_makes(lesson):
 
 
 @pytest.mark.slow
+@pytest.mark.exhaustive  # it compiles all of them
 @HERE
 @same_versions
 def test_the_recordings_are_what_the_compiler_makes(capsys):

@@ -12,6 +12,7 @@ import pytest
 
 from helpers import emulate
 from tests.paths import RECORDED
+from tests.quick import beside
 from tests.specimens.kernels import BUILT_IN
 from tests.specimens.random_kernels import typed, typed_rows
 from tests.specimens.random_kernels.blocks import SEGMENTS
@@ -30,14 +31,10 @@ from tests.specimens.random_kernels.statements import STATEMENTS
 from tests.specimens.random_kernels.warps import WARP
 from thirty_two_lanes.emulator import NoProgressError
 
-MORE = (pytest.param(seed, marks=pytest.mark.slow) for seed in range(4, 60))
 THREADS = PLAIN_LAUNCH[1]
-FEW = (402, 404, 407, 414)
-MORE_TYPED = (pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 200))
-REST = (pytest.param(seed, marks=pytest.mark.slow) for seed in range(600, 800))
 
 
-@pytest.mark.parametrize("seed", [*range(4), *MORE])
+@pytest.mark.parametrize("seed", beside(range(4), range(60), slow_every=4))
 def test_a_random_kernel_gives_what_njit_gives_and_reconverges(seed):
     """Each thread gets what njit gets; a warp's stores of one turn are one request."""
     made = plain_program(seed)
@@ -57,7 +54,9 @@ def test_a_random_kernel_gives_what_njit_gives_and_reconverges(seed):
     assert requests_of(trace) == requests
 
 
-@pytest.mark.parametrize("seed", [*FEW, *REST])
+@pytest.mark.parametrize(
+    "seed", beside([402, 404, 407, 414], range(600, 800), slow_every=4)
+)
 def test_a_random_kernel_gives_the_same_bits_in_every_order(seed):
     """In two orders of warps, in a plain launch and with a block at a time; none of
     them has a race, or reads what has no value.
@@ -66,7 +65,7 @@ def test_a_random_kernel_gives_the_same_bits_in_every_order(seed):
 
 
 @pytest.mark.skipif(BUILT_IN, reason="some of the statements are the package's own")
-@pytest.mark.parametrize("seed", [0, *MORE_TYPED])
+@pytest.mark.parametrize("seed", beside([0], range(200), slow_every=6))
 def test_a_random_program_of_typed_values_is_right_or_refused_by_numba(seed):
     """It leaves what Python or njit leaves; `python -m` its module runs any number."""
     fault = typed.fault_of(typed.program(seed)[0], seed)

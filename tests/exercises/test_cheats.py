@@ -14,27 +14,16 @@ import pytest
 from helpers.exercises.catalogue import exercise, exercises
 from helpers.exercises.exercise import Write
 from helpers.exercises.sources import edited
-from tests.changed import turn_of
 from tests.exercises.rewritten.without_tile import NoCopy, tiles_in, without_tiles
-from tests.quick import slow
 
 pytestmark = pytest.mark.slow
 
 TABLE = tomllib.loads(Path(__file__).with_name("cheats.toml").read_text("utf-8"))
-EVERY = 6  # one in so many is quick
 
 
-def kernels():
-    rows = []
-    for name, texts in TABLE.items():
-        for what, row in texts.items():
-            quick = turn_of(f"{name} {what}", EVERY) == 0
-            rows.append((name, what) if quick else slow((name, what)))
-            assert {"edits", "reason"} >= {*row}, what
-    return rows
-
-
-@pytest.mark.parametrize("name, what", kernels())
+@pytest.mark.parametrize(
+    "name, what", [(name, what) for name, texts in TABLE.items() for what in texts]
+)
 def test_a_cheat_loses_points_and_a_right_answer_none(name, what):
     """For the reason beside it; all of them give the right values, or have a race."""
     task, row = exercise(name), TABLE[name][what]
@@ -96,5 +85,8 @@ def loads_of_tiles(text) -> int:
     return sum(len(re.findall(rf"\b{it}\b{stores}", text)) for it in tiles)
 
 
-def test_who_is_in_the_table_is_an_exercise():
+def test_the_table_has_kernels_of_exercises_and_nothing_else():
+    rows = (row for texts in TABLE.values() for row in texts.values())
+
     assert {*TABLE} <= {*exercises()}
+    assert all({"edits", "reason"} >= {*row} for row in rows)

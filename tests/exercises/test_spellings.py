@@ -11,15 +11,12 @@ from tests.exercises.specimen import FixPairSums, PairSums
 from tests.exercises.spellings import SPELLINGS
 from tests.quick import some
 
-pytestmark = pytest.mark.slow
-
 EXERCISES = "blend", "fix_guard"  # of the course, beside a small one
-
 
 SPELT = [(name, what) for name in ("", *EXERCISES) for what in SPELLINGS]
 
 
-@pytest.mark.parametrize("name, what", some(SPELT, every=16))
+@pytest.mark.parametrize("name, what", some(SPELT, None, slow_every=4))
 def test_the_notebook_and_the_grader_say_the_same(name, what):
     """Points, reason and the first words, whatever a kernel takes from outside."""
     task = exercise(name) if name else PairSums()
@@ -49,6 +46,7 @@ RIGHT = {  # what earns all points, of those which it is less plain of
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", sorted(RIGHT))
 def test_what_numba_takes_is_handed_over(what):
     """And is right there, as it is here."""

@@ -5,12 +5,11 @@ import pytest
 
 from helpers import watch
 from tests.film.oracle import traces
-from tests.quick import slow
+from tests.quick import beside
 from tests.specimens.random_kernels.launches import as_kernel, compiled
 from tests.specimens.random_kernels.program import PLAIN_LAUNCH, plain_program
 
 JUMPS = ("break", "continue")
-MORE = [seed for seed in range(50) if seed != 2]
 
 
 def lines_in(record, thread):
@@ -47,7 +46,7 @@ def without(lines, trace):
     return left
 
 
-@pytest.mark.parametrize("seed", [2, *map(slow, MORE)])
+@pytest.mark.parametrize("seed", beside([2], range(50), slow_every=4))
 def test_a_film_shows_the_lines_and_values_of_each_thread(seed):
     """Step by step, those that njit computes where each thread runs by itself."""
     made, block = plain_program(seed), seed % PLAIN_LAUNCH[0]

@@ -17,9 +17,8 @@ from helpers.grading.sandbox import isolation
 from helpers.grading.sandbox.children import Nursery
 from helpers.grading.sandbox.limits import Limits
 from helpers.grading.worker import Submitted, grade
-from tests.changed import turn_of
 from tests.grading.attacks import ONLY_ALONE, SLOW
-from tests.quick import slow
+from tests.quick import slow, turn_of
 
 SHORT = replace(Limits(), wall_s=12, cell_s=2, cpu_s=10)
 IMAGE = os.environ.get("GRADING_IMAGE", "")

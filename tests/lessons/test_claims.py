@@ -2,6 +2,7 @@
 
 import re
 from collections import defaultdict
+from operator import attrgetter
 
 import pytest
 
@@ -9,7 +10,7 @@ from helpers.measuring import store
 from lessons.build import ROOT
 from lessons.publishing.convert import convert, lessons_of
 from tests.lessons.claims import about, claims_of, fallen, left_by
-from tests.quick import slow
+from tests.quick import drawn, slow
 from tests.specimens.lesson_runs import LADDERS, run_of
 
 LESSONS = lessons_of(ROOT)
@@ -18,11 +19,13 @@ CLAIMING = [it for it in LESSONS if claims_of(it)]
 TIMED = [it for it in CLAIMING if it.stem in RECORDED]
 FEWEST = 10
 MOST = [slow(it) if it.stem[:2] in LADDERS else it for it in CLAIMING]
+RENEWED = [drawn(lesson, every=4) for lesson in TIMED[1:]]  # each runs once more
+stem_of = attrgetter("stem")
 
-each_lesson = pytest.mark.parametrize("lesson", CLAIMING, ids=lambda it: it.stem)
+each_lesson = pytest.mark.parametrize("lesson", CLAIMING, ids=stem_of)
 
 
-@pytest.mark.parametrize("lesson", MOST, ids=lambda it: it.stem)
+@pytest.mark.parametrize("lesson", MOST, ids=stem_of)
 def test_what_a_lesson_claims_is_true(lesson):
     """The build names the sentence of a lesson that a recording has made false."""
     assert [] == run_of(lesson).answer("fallen")
@@ -58,8 +61,7 @@ def test_a_recording_that_makes_a_claim_false_names_the_sentence(tmp_path, monke
     assert_renewed_recordings_fell_claims(TIMED[0], tmp_path, monkeypatch)
 
 
-@pytest.mark.slow  # each lesson runs once more
-@pytest.mark.parametrize("lesson", TIMED[1:], ids=lambda it: it.stem)
+@pytest.mark.parametrize("lesson", RENEWED, ids=stem_of)
 def test_each_lesson_has_claims_that_its_recordings_decide(
     lesson, tmp_path, monkeypatch
 ):

@@ -3,6 +3,7 @@ and a kernel that knows the listed ones alone is refused.
 """
 
 import re
+from itertools import product
 
 import numpy as np
 import pytest
@@ -10,11 +11,10 @@ import pytest
 from helpers.exercises.arguments import whole_size
 from helpers.exercises.catalogue import exercise, exercises
 from helpers.exercises.exercise import Write
-from helpers.exercises.faults import refuse_faults
 from helpers.exercises.trials import LARGER, trials_of
-from helpers.exercises.values import differs
-from tests.changed import changed_exercises, turn_of
-from tests.quick import slow
+from tests.changed import of_exercises
+from tests.exercises.values import is_right
+from tests.quick import some
 
 KERNELS = [name for name, kind in exercises().items() if issubclass(kind, Write)]
 UNPACKED = re.compile(r"(\w+)\.shape(?:\[1:\])?$", re.MULTILINE)
@@ -24,17 +24,16 @@ ASKED = re.compile(
 ONLY_COSTS = {("symmetric", "cuda.blockIdx.x")}  # more blocks load, and store zeros
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", KERNELS)
-def test_an_answer_is_right_at_any_size_that_may_be_drawn(name):
-    """In a hundred variants, each at sizes of its own."""
-    for seed in range(100):
+@pytest.mark.parametrize(
+    "name, first", some([*product(KERNELS, range(0, 100, 10))], None, slow_every=10)
+)
+def test_an_answer_is_right_at_any_size_that_may_be_drawn(name, first):
+    """In ten variants of a hundred, each at sizes of its own."""
+    for seed in range(first, first + 10):
         task = exercise(name, seed)
         kernel = task.kernel(task.answer_text)
         for trial in larger_trials(task, seed):
-            outcome = trial.run(kernel)
-            refuse_faults(outcome)
-            assert ("", seed, trial.size) == (differs(outcome), seed, trial.size)
+            assert is_right(kernel, trial), (seed, trial.size)
 
 
 @pytest.mark.parametrize("name", KERNELS)
@@ -57,13 +56,7 @@ def test_a_size_is_drawn_along_each_axis(name):
         assert all(it % task.multiple == 0 for it in size)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        name if name in changed_exercises() or turn_of(name, 29) == 0 else slow(name)
-        for name in KERNELS
-    ],
-)
+@pytest.mark.parametrize("name", of_exercises(KERNELS, every=29))
 def test_a_bound_that_the_listed_sizes_keep_is_refused(name):
     """Wherever the answer asks for a size, or where its block lies: what it is told is
     at most the largest that a listed size gives.

@@ -13,9 +13,9 @@ from helpers.exercises.exercise import Fix, Predict, SpeedUp, Write
 from helpers.exercises.judging import LOOKS, JudgedKernel, is_no_stub
 from helpers.exercises.reasons import Reason
 from helpers.exercises.verdict import Refusal
-from tests.changed import changed_exercises, turn_of
+from tests.changed import changed_exercises
 from tests.lessons.variants import variants_of
-from tests.quick import slow
+from tests.quick import exhaustive, slow, turn_of
 from thirty_two_lanes.assembly.compiler import missing
 
 EVERY = 4  # of the exercises that no commit changes, one in so many is quick
@@ -42,17 +42,22 @@ def names_of(kind) -> list:
 
 
 def wrong_ones(of_kind, turn):
-    """The same, each with one of its wrong answers, which the name decides."""
+    """The same, each with one of its wrong answers, which the name decides. The others
+    are in `make test-all` once, in a variant that is drawn.
+    """
     rows = []
     for name in names_of(of_kind):
-        wrong = [*exercises()[name].wrong]
+        wrong, seeds = [*exercises()[name].wrong], variants_of(name)
         chosen = wrong[turn_of(name, len(wrong))] if wrong else None
         is_quick = turn_of(name, EVERY) == turn
-        for seed in variants_of(name):
-            for what in wrong:
+        for what in wrong:
+            drawn = seeds[turn_of(f"{name} {what}", len(seeds))]
+            for seed in seeds:
                 quick = is_quick and seed is None and what == chosen
                 row = name, seed, what
-                rows.append(row if quick or name in changed_exercises() else slow(row))
+                if not quick and name not in changed_exercises():
+                    row = slow(row) if seed == drawn else exhaustive(row)
+                rows.append(row)
     return pytest.mark.parametrize("name, seed, what", rows)
 
 

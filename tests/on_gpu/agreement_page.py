@@ -39,9 +39,10 @@ What these expressions leave out can differ:
 """
 DATA_PATH = """\
 Emulated with the machine code at hand, `emulate(kernel, assembly=...)`, and held by
-`make test-all` against `l1tex__data_pipe_lsu_wavefronts`, recorded on an H200 on
-2026-11-27. `python -m tests.on_gpu.data_path` counts again, and names each launch that
-is further off.
+`make exhaustive`, and in part by `make test-all`, against
+`l1tex__data_pipe_lsu_wavefronts`, recorded on an H200 on 2026-11-27.
+`python -m tests.on_gpu.data_path` counts again, and names each launch that is further
+off.
 
 """
 FURTHER_OFF = """

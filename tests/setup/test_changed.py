@@ -5,7 +5,7 @@ import subprocess
 import pytest
 
 from tests import changed
-from tests.changed import base, changed_files, differing, turn_of
+from tests.changed import base, changed_files, differing
 
 
 @pytest.fixture
@@ -86,10 +86,3 @@ def test_classes_that_differ_are_named(old, new, names):
     """Or none, and all may differ, where what is around them does."""
     assert names == differing(BEFORE, BEFORE.replace(old, new))
     assert differing("", BEFORE) is None
-
-
-def test_a_turn_depends_on_the_name_alone():
-    """About as many come at each of them."""
-    turns = [turn_of(f"exercise {number}", 4) for number in range(4000)]
-    assert turns == [turn_of(f"exercise {number}", 4) for number in range(4000)]
-    assert all(900 < turns.count(turn) < 1100 for turn in range(4))

@@ -7,6 +7,7 @@ from tests.on_gpu import agreement, data_path
 from tests.on_gpu.agreement_page import page
 from tests.on_gpu.sanitizer_reports import by_kernel, counted_reports, verdict
 from tests.paths import ROOT
+from tests.quick import drawn
 from tests.specimens.labelled import CLEAN, RACE, Case
 from tests.specimens.requests.patterns import digest, patterns
 from tests.specimens.zoo_cases import ZOO
@@ -192,9 +193,8 @@ def test_kernels_of_the_zoo_count_as_on_the_gpu_or_the_instruction_says_why():
 
 
 @counted
-@pytest.mark.slow
 @pytest.mark.skipif(bool(missing()), reason=missing() or "the compiler is here")
-@pytest.mark.parametrize("name", data_path.AGREEING)
+@pytest.mark.parametrize("name", [drawn(it, every=4) for it in data_path.AGREEING])
 def test_the_data_path_passes_what_it_passed_on_the_gpu(name):
     """As many launches as the page says have the LSU wavefronts of the counter."""
     said, found = data_path.AGREEING[name], data_path.compared(name)

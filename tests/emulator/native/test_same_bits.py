@@ -5,30 +5,25 @@ import pytest
 from numba import cuda, float32
 
 from tests.emulator.native.comparison import same_in_both
+from tests.quick import beside
 from tests.specimens.race_cases import CASES
 from tests.specimens.random_kernels.launches import as_kernel, compiled
 from tests.specimens.random_kernels.program import PLAIN_LAUNCH, plain_program, program
 from tests.specimens.zoo_cases import ZOO
 
-SPECIMENS = [*CASES, *ZOO]
-QUICK = {case.name for case in SPECIMENS[::25]}
+SPECIMENS = {case.name: case for case in [*CASES, *ZOO]}
 
 
-def slow_unless(quick, value, name=None):
-    return pytest.param(value, marks=() if quick else pytest.mark.slow, id=name)
-
-
-@pytest.mark.parametrize(
-    "case", [slow_unless(c.name in QUICK, c, c.name) for c in SPECIMENS]
-)
-def test_a_specimen_gives_the_same_bits_and_the_same_error(case):
+@pytest.mark.parametrize("name", beside([*SPECIMENS][::25], SPECIMENS))
+def test_a_specimen_gives_the_same_bits_and_the_same_error(name):
     """Every labelled kernel and the zoo, races, errors and deadlocks among them."""
+    case = SPECIMENS[name]
     arguments = case.fresh(lambda array: array.copy())
 
     same_in_both(case.kernel, case.launch, arguments)
 
 
-@pytest.mark.parametrize("seed", [slow_unless(s < 2, s) for s in range(60)])
+@pytest.mark.parametrize("seed", beside(range(2), range(60), slow_every=4))
 def test_a_random_kernel_gives_the_same_bits(seed):
     """Nested loops, branches, early returns, and arithmetic of every type."""
     made = plain_program(seed)
@@ -37,7 +32,7 @@ def test_a_random_kernel_gives_the_same_bits(seed):
     same_in_both(kernel, PLAIN_LAUNCH, [made.n, *made.arrays()])
 
 
-@pytest.mark.parametrize("seed", [slow_unless(s == 407, s) for s in range(402, 602)])
+@pytest.mark.parametrize("seed", beside([407], range(402, 602), slow_every=4))
 def test_a_random_kernel_of_every_feature_gives_the_same_bits(seed):
     """Barriers, warp functions, atomics, views and special numbers among them."""
     made = program(seed)
@@ -51,7 +46,7 @@ LIMITS = [0, 1, -1, 2, -(2**63), 2**63 - 1, 2**31, -(2**31), 255, 31, 64]
 SPECIAL = [0.0, -0.0, 1.5, -2.5, np.inf, -np.inf, np.nan, 3e38, 2.0**63]
 
 
-@pytest.mark.parametrize("dtype", [slow_unless(d is np.int32, d) for d in WHOLE])
+@pytest.mark.parametrize("dtype", beside([np.int32], WHOLE))
 def test_integers_give_the_same_bits_at_their_limits(dtype):
     """Operators and conversions, of 0, -1 and the limits in many pairs."""
     some = np.random.default_rng(3).integers(-1000, 1000, 21)
@@ -61,9 +56,7 @@ def test_integers_give_the_same_bits_at_their_limits(dtype):
     same_in_both(of_integers, (1, 32), [numbers, np.roll(numbers, 5), *out])
 
 
-@pytest.mark.parametrize(
-    "dtype", [slow_unless(d is np.float32, d) for d in (np.float32, np.float64)]
-)
+@pytest.mark.parametrize("dtype", beside([np.float32], [np.float64]))
 def test_floats_give_the_same_bits_at_their_limits(dtype):
     """Operators and conversions, of NaN, infinities and zeros of both signs."""
     some = np.random.default_rng(3).normal(size=14) * 1e3

@@ -6,8 +6,7 @@ import pytest
 
 from helpers.exercises.catalogue import exercise, exercises
 from helpers.exercises.exercise import Write
-from tests.changed import changed_exercises, turn_of
-from tests.quick import slow
+from tests.changed import of_exercises
 
 KERNELS = [name for name, kind in exercises().items() if issubclass(kind, Write)]
 FEW = {  # whose grid does not grow, or has fewer threads than elements
@@ -21,14 +20,10 @@ GRID = {
     "cuda.grid(1)": "int16(cuda.grid(1))",
     "cuda.grid(2)": "(int16(cuda.grid(2)[0]), int16(cuda.grid(2)[1]))",
 }
-TRIED = [
-    name if name in changed_exercises() or turn_of(name, 40) == 0 else slow(name)
-    for name in KERNELS
-    if name not in FEW | LONG
-]
+TRIED = [name for name in KERNELS if name not in FEW | LONG]
 
 
-@pytest.mark.parametrize("name", TRIED)
+@pytest.mark.parametrize("name", of_exercises(TRIED, every=40))
 def test_sixteen_bits_of_a_thread_s_number_are_refused(name):
     """The judge draws a size beyond what they count."""
     task = exercise(name)

@@ -4,7 +4,7 @@ right for numbers of one sign, or of few bits.
 """
 
 import ast
-from itertools import chain, count
+from itertools import chain, count, product
 
 import numpy as np
 import pytest
@@ -14,15 +14,10 @@ from helpers.exercises.catalogue import exercise, exercises
 from helpers.exercises.exercise import Write
 from helpers.exercises.sources import edited
 from helpers.exercises.trials import trials_of
-from helpers.exercises.values import differs
-from tests.changed import changed_exercises, turn_of
-from tests.quick import slow
+from tests.changed import of_exercises
+from tests.exercises.values import is_right
 
 KERNELS = [name for name, kind in exercises().items() if issubclass(kind, Write)]
-TRIED = [
-    name if name in changed_exercises() or turn_of(name, 40) == 0 else slow(name)
-    for name in KERNELS
-]
 SPELT = (  # the blocks from number 5 * K on, in which nothing is done
     "{block} >= 5 * {k}",
     "{block} >= FIVE * {k}",
@@ -36,21 +31,21 @@ SPELT = (  # the blocks from number 5 * K on, in which nothing is done
 )
 
 
-@pytest.mark.parametrize("name", TRIED)
-def test_a_bound_on_the_blocks_is_refused_however_it_is_spelt(name):
+@pytest.mark.parametrize(
+    "name, spelt",
+    of_exercises([*product(KERNELS, SPELT)], every=400, slow_every=len(SPELT)),
+)
+def test_a_bound_on_the_blocks_is_refused_however_it_is_spelt(name, spelt):
     """Along each axis of the grid that grows with the arrays."""
     task = exercise(name)
     grids = [grid_of(it) for it in trials_of(task, 1)]
     for axis, extents in zip("xy", np.transpose(grids), strict=True):
         if len({*extents}) > 2 and max(extents) > 6:
-            names = {it: f"cuda.{it}.{axis}" for it in ("blockIdx", "gridDim")}
+            names = {name: f"cuda.{name}.{axis}" for name in ("blockIdx", "gridDim")}
             k = max(extents) // 5 + 1
-            for spelt in SPELT:
-                asked = spelt.format(
-                    block=names["blockIdx"], grid=names["gridDim"], k=k
-                )
-                verdict = task.judge(leaving(task, asked), 1)
-                assert verdict.reason, (asked, verdict.text)
+            asked = spelt.format(block=names["blockIdx"], grid=names["gridDim"], k=k)
+            verdict = task.judge(leaving(task, asked), 1)
+            assert verdict.reason, (asked, verdict.text)
 
 
 def grid_of(trial):
@@ -89,8 +84,7 @@ NO_MORE = {  # loops that have no more turns, however large the arrays are
 }
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("name", of_exercises(KERNELS))
 def test_a_bound_on_the_turns_of_a_loop_is_refused(name):
     """Of each loop that has more of them in larger arrays."""
     task = exercise(name)
@@ -133,7 +127,8 @@ def bounded(task, place, turns):
 
 def keeps(task, place, turns) -> bool:
     """Is the answer with so few turns right in all sizes that the judge draws?"""
-    return not is_wrong(bounded(task, place, turns), trials_of(task, 1))
+    kernel = bounded(task, place, turns)
+    return all(is_right(kernel, trial) for trial in trials_of(task, 1))
 
 
 # ---------------------------------------------------------------- values
@@ -190,7 +185,7 @@ SAME = {  # what makes no difference, and why
 }
 
 
-@pytest.mark.parametrize("name", TRIED)
+@pytest.mark.parametrize("name", of_exercises(KERNELS, every=40))
 def test_each_number_counts_as_it_is(name):
     """Wherever the answer loads an element of an input: its sign, its fraction, and the
     last of its bits.
@@ -201,7 +196,8 @@ def test_each_number_counts_as_it_is(name):
         for how, spelt in SPOILT.get(kind_of(load, task, trials[0]), {}).items():
             kernel = spoilt(task, place, spelt)
             if (name, how) not in SAME:
-                assert is_wrong(kernel, trials), (ast.unparse(load), how)
+                right = all(is_right(kernel, trial) for trial in trials)
+                assert not right, (ast.unparse(load), how)
 
 
 def kind_of(load, task, trial) -> str:
@@ -211,11 +207,6 @@ def kind_of(load, task, trial) -> str:
     argument = [*trial.arguments.values()][names.index(load.value.id)]
     argument = argument.array if isinstance(argument, InOut) else argument
     return "" if isinstance(argument, Out) else argument.dtype.kind
-
-
-def is_wrong(kernel, trials) -> bool:
-    outcomes = (it.run(kernel) for it in trials)
-    return any(it.error or differs(it) for it in outcomes)
 
 
 def loads_in(tree, task) -> list:
