@@ -92,6 +92,22 @@ def pytest_xdist_make_scheduler(config, log):
     return Scheduler(config, log)
 
 
+@pytest.fixture
+def prepared(monkeypatch):
+    """A function that does once, for all kernels of a test, what is the same for them:
+    the trials of an exercise, and what its own answers do there.
+    """
+    from helpers.exercises import judging
+
+    monkeypatch.setattr(judging, "_prepared", {})
+
+    def prepare(task, seed):
+        judging.prepare(task, seed)
+        return task
+
+    return prepare
+
+
 @pytest.fixture(scope="session")
 def fonts():
     """Matplotlib's list of fonts: made once on a new machine, with a line on stderr."""

@@ -9,20 +9,19 @@ from helpers.exercises.catalogue import exercise, exercises
 from helpers.exercises.exercise import Write
 from helpers.exercises.trials import Trial
 from helpers.exercises.verdict import Refusal
-from tests.changed import changed_exercises
+from tests.changed import of_exercises
 from tests.exercises.judged_cases import CASES
 from tests.exercises.specimen import PairSums
-from tests.quick import slow
 
 SHAPES = [
-    (name, what) if name in changed_exercises() else slow((name, what))
+    (name, what)
     for name, kind in exercises().items()
     if issubclass(kind, Write)
     for what in kind.others
 ]
 
 
-@pytest.mark.parametrize("name, what", SHAPES)
+@pytest.mark.parametrize("name, what", of_exercises(SHAPES))
 def test_a_good_answer_of_another_shape_earns_all_points(name, what, monkeypatch):
     """And would lose some, were it not listed: else it would not have to be."""
     task = exercise(name)
@@ -83,15 +82,9 @@ TASK = PairSums()
 SOME = "nothing", "no barrier", "constants", "two barriers", "idle turns"
 
 
-@pytest.fixture
-def prepared(monkeypatch):
-    """The specimen, prepared for the numbers of one seed."""
-    monkeypatch.setattr(judging, "_prepared", {})
-    judging.prepare(TASK, "seed")
-
-
 def test_a_prepared_exercise_has_the_same_verdicts(monkeypatch, prepared):
     """Whatever was judged before on the same trials."""
+    prepared(TASK, "seed")
     kernels = [TASK.kernel(text_of(*CASES[name][1])) for name in SOME]
     found = [judging.judge(TASK, it, "seed") for it in kernels * 2]
     assert len({it.reason for it in found}) == len(SOME)
@@ -110,6 +103,7 @@ def text_of(*changes) -> str:
 
 def test_the_answer_is_launched_once_for_all(monkeypatch, prepared):
     """On these numbers: on others it is launched again."""
+    prepared(TASK, "seed")
     mine = TASK.kernel(text_of() + "    # in other words")
     launched, run = set(), Trial.run
 

@@ -2,9 +2,11 @@
 whatever numbers the judge draws: three of each exercise.
 """
 
+from itertools import product
+
 import pytest
 
-from helpers.exercises import judging, sources
+from helpers.exercises import sources
 from helpers.exercises.catalogue import exercise, exercises
 from helpers.exercises.exercise import Write
 from helpers.exercises.variants import chosen_in, filled
@@ -19,41 +21,32 @@ from tests.lessons.right import (
     tiles,
     turned,
 )
-from tests.quick import some
-
-pytestmark = pytest.mark.slow
+from tests.quick import drawn, slow
 
 MODULES = (
     *(elements, registers, blocks, tiles),
     *(turned, multiplied, ladder, counted, found),
 )
-TABLES = {name: it for module in MODULES for name, it in module.ANSWERS.items()}
-CASES = [(name, shape) for name, answers in TABLES.items() for shape in answers]
+TABLES = {name: texts for module in MODULES for name, texts in module.ANSWERS.items()}
 VARIANTS = None, 1, 2
-SEEDS = range(20)
+SEEDS = range(1, 8)
+EVERY = 20  # one in so many is drawn, beside the first of each exercise
+FIRST = VARIANTS[0], SEEDS[0]
+CASES = [
+    slow((name, *numbers)) if numbers == FIRST else drawn((name, *numbers), EVERY)
+    for name in TABLES
+    for numbers in product(VARIANTS, SEEDS)
+]
 
 
-@pytest.mark.parametrize("name, shape", some(CASES, every=8))
-def test_a_right_answer_of_another_shape_earns_all_points(name, shape):
-    """In the variant of the lessons."""
-    task = exercise(name)
-    verdict = task.judge(task.kernel(text_of(task, shape)), 1)
-
-    assert (task.points, None) == (verdict.points, verdict.reason), verdict.text
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", TABLES)
-def test_it_does_with_all_numbers(name, monkeypatch):
-    """In three variants, with twenty seeds of the judge together."""
-    for seed in SEEDS:
-        task = exercise(name, VARIANTS[seed % 3])
-        monkeypatch.setattr(judging, "_prepared", {})
-        judging.prepare(task, seed)  # once for the three
-        for shape in TABLES[name]:
-            verdict = task.judge(task.kernel(text_of(task, shape)), seed)
-            found = verdict.points, verdict.reason
-            assert (task.points, None) == found, (shape, verdict.text)
+@pytest.mark.parametrize("name, variant, seed", CASES)
+def test_right_answers_of_other_shapes_earn_all_points(name, variant, seed, prepared):
+    """In three variants, each with seven seeds of the judge."""
+    task = prepared(exercise(name, variant), seed)
+    for shape in TABLES[name]:
+        verdict = task.judge(task.kernel(text_of(task, shape)), seed)
+        found = verdict.points, verdict.reason
+        assert (task.points, None) == found, (shape, verdict.text)
 
 
 def text_of(task, shape):
@@ -62,7 +55,7 @@ def text_of(task, shape):
     if isinstance(given, str):
         setup = filled(task.setup, task)
         return f"{setup}\n\n\n{filled(given, task)}".lstrip()
-    edits = (chosen_in(it, task) for pair in given for it in pair)
+    edits = (chosen_in(text, task) for pair in given for text in pair)
     return sources.edited(task.answer_text, *edits)
 
 

@@ -8,8 +8,7 @@ import pytest
 
 from helpers.exercises.catalogue import exercise, exercises
 from helpers.exercises.exercise import Write
-from tests.changed import changed_exercises
-from tests.quick import slow
+from tests.changed import of_exercises
 
 KERNELS = [name for name, kind in exercises().items() if issubclass(kind, Write)]
 DIVIDED = {  # loads at a quotient or remainder by a variable, which is never merged
@@ -17,13 +16,12 @@ DIVIDED = {  # loads at a quotient or remainder by a variable, which is never me
     "channels_last": ("requests", "src[c, pixel // width, pixel % width]"),
     "diagonals": ("requests", "src[i, (d + i) % cols]"),
 }
-TRIED = [it if it in changed_exercises() else slow(it) for it in KERNELS]
 
 
-@pytest.mark.parametrize("name", TRIED)
-def test_a_load_that_is_written_twice_costs_no_points(name):
+@pytest.mark.parametrize("name", of_exercises(KERNELS, slow_every=3))
+def test_a_load_that_is_written_twice_costs_no_points(name, prepared):
     """Not for what it costs: more lines may have changed."""
-    task = exercise(name)
+    task = prepared(exercise(name), 1)
     for load, text in written_twice(task.answer_text):
         verdict = task.judge(task.kernel(text), 1)
         budget, divided = DIVIDED.get(name, ("", ""))
