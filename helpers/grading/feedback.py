@@ -230,7 +230,8 @@ def inline(text, words, code) -> str:
     """A text on one line: what is between two backticks as code, the rest as words."""
     pieces = re.split("`([^`]+)`", printable(" ".join(text.split())))
     return "".join(
-        code(it) if number % 2 else words(it) for number, it in enumerate(pieces)
+        code(piece) if number % 2 else words(piece)
+        for number, piece in enumerate(pieces)
     )
 
 

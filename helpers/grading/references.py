@@ -82,9 +82,9 @@ def is_right(row) -> bool:
 
 def losses(assignment, lost, found) -> str:
     rows = [
-        f"  {it['exercise']}: {it['points']} of {it['max_points']} points. "
-        f"{it['sentence']}"
-        for it in lost
+        f"  {row['exercise']}: {row['points']} of {row['max_points']} points. "
+        f"{row['sentence']}"
+        for row in lost
     ]
     errors = [f"  cell {it['cell']}: {it['error']}" for it in found["cells"]]
     rows += [f"  they {found['ended']}"] if found["ended"] else []

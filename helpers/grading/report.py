@@ -54,10 +54,10 @@ def about(name, results, students, seen) -> str:
     whole = many(sum(it["max_points"] for it in rows), "point")
     lines = [f"{name}: {many(len(results), 'submission')}, {whole}"]
     lines += [
-        f"not counted: {it['exercise']}, {many(it['max_points'], 'point')}, "
-        f"waits for a person in {many(waits[it['exercise']], 'answer')}"
-        for it in rows
-        if waits[it["exercise"]]
+        f"not counted: {row['exercise']}, {many(row['max_points'], 'point')}, "
+        f"waits for a person in {many(waits[row['exercise']], 'answer')}"
+        for row in rows
+        if waits[row["exercise"]]
     ]
     if marked and most:
         totals = [total(it, waits) for it in marked]
@@ -69,7 +69,7 @@ def about(name, results, students, seen) -> str:
     rows = (row for result in results for row in result["exercises"])
     given = {Reason(row["reason"]).word for row in rows}
     lines += [
-        f"  {it}: {words}" for it, words in WORDS.items() if words and it in given
+        f"  {word}: {words}" for word, words in WORDS.items() if words and word in given
     ]
     if lost := [it for it in results if missing(it)]:
         lines += ["", "not graded:"]

@@ -177,9 +177,9 @@ class MarksStore:
         """Is there any mark, and is each made by this release? Raises MarksError."""
         self.require_any()
         other = [
-            named(it)
-            for it in self.results()
-            if it.get("release") != manifest.digest(it["assignment"])
+            named(result)
+            for result in self.results()
+            if result.get("release") != manifest.digest(result["assignment"])
         ]
         if other:
             raise MarksError(
@@ -227,8 +227,8 @@ def totals_of(results, seen):
     people, late = ClassList(seen["class"]), seen["late"]
     names = sorted({it["assignment"] for it in results})
     totals, levels = points_of(results), {}
-    for it in results:
-        levels.setdefault(it["student"], set()).add(it.get("isolation", ""))
+    for result in results:
+        levels.setdefault(result["student"], set()).add(result.get("isolation", ""))
     yield "student", "id", "name", "late", *names, "isolation"
     for student, points in totals.items():
         person = people.person(student)

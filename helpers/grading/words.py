@@ -24,7 +24,8 @@ def named(result) -> str:
 def printable(text, kept="") -> str:
     """A text whose characters show, and do nothing: a terminal obeys some of them."""
     return "".join(
-        it if it.isprintable() or it in JOINERS + kept else shown(it) for it in text
+        char if char.isprintable() or char in JOINERS + kept else shown(char)
+        for char in text
     )
 
 

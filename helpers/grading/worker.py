@@ -161,10 +161,10 @@ def lacking(cells, errors) -> list:
     indeed: what an error says is its writer's word.
     """
     found = {}
-    for it in errors:
-        if said := LACK.match(it["error"]):
+    for error in errors:
+        if said := LACK.match(error["error"]):
             imports = re.compile(IMPORTED.format(said[1]), re.MULTILINE)
-            if imports.search(text_of(cells, it["cell"])) and not is_here(said[1]):
+            if imports.search(text_of(cells, error["cell"])) and not is_here(said[1]):
                 found[said[1]] = True
     return [*found]
 

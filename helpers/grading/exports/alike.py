@@ -82,10 +82,10 @@ def alike(results, seed=None) -> list[AlikeGroup]:
 def write_alike(store, path):
     """Write a row for each answer that is in a group."""
     rows = []
-    for number, it in enumerate(alike(store.results(), store.seed()), start=1):
-        about = it.assignment, it.exercise, number, len(it.students)
-        about += round(it.share, 4), it.own, it.reason
-        rows += [[*about, student] for student in it.students]
+    for number, group in enumerate(alike(store.results(), store.seed()), start=1):
+        about = group.assignment, group.exercise, number, len(group.students)
+        about += round(group.share, 4), group.own, group.reason
+        rows += [[*about, student] for student in group.students]
     store.write(path, table_of([(*COLUMNS, "student"), *rows]))
 
 

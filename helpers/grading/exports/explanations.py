@@ -34,13 +34,13 @@ def write_sheets(store, path, among=1):
     for assignment, row in of_persons(store.results(), [PERSON]):
         texts = questions.setdefault((assignment, row["exercise"]), {})
         texts.setdefault(plain(row["answer"]), []).append(row)
-    parts, place, key = {}, 0, store.sheet_key()
+    parts, done, key = {}, 0, store.sheet_key()
     total = sum(map(len, questions.values()))
     for question, texts in sorted(questions.items()):
         for group, members in enumerate(groups_of(texts), start=1):
-            part = parts.setdefault(place * among // total, [])
+            part = parts.setdefault(done * among // total, [])
             part += [line_of(question, texts[it], group, key) for it in members]
-            place += len(members)
+            done += len(members)
     for part, lines in enumerate(parts.values() or [[]], start=1):
         begins = "\ufeff"  # without it Excel reads no UTF-8
         store.write(path / f"{part}.csv", begins + table_of([COLUMNS, *lines]))
@@ -150,12 +150,12 @@ def lines_of(file):
     (_, head), *lines = read_table(file).lines
     if lacking := [it for it in READ if it not in head]:
         raise TableError(f"{file}, line 1: there is no column {', '.join(lacking)}")
-    places = [head.index(it) for it in READ]
+    columns = [head.index(name) for name in READ]
     for at, line in lines:
         place = f"{file}, line {at}"
         if len(line) < len(head):
             raise TableError(f"{place}: it has {len(line)} columns, not {len(head)}")
-        key, *names, points, comment = (line[it].strip() for it in places)
+        key, *names, points, comment = (line[it].strip() for it in columns)
         if not re.fullmatch(r"\d{11}", key):
             raise TableError(
                 f"{place}: a number has 11 digits, not `{key}`: spreadsheets round "

@@ -89,8 +89,8 @@ class Gradebook:
         said = {}
         for text in columns:
             name, _, title = text.partition("=")
-            for it in [name] if name in assignments else assignments:
-                said[it] = title if name in assignments else text
+            for assignment in [name] if name in assignments else assignments:
+                said[assignment] = title if name in assignments else text
         found = {}
         for name in said if columns else assignments:
             words = words_of(said.get(name, name))
@@ -109,8 +109,9 @@ class Gradebook:
     def other_maxima(self, store, filled, there):
         """A line for each column whose maximum is not that of its assignments."""
         most = {}
-        for it in store.results():
-            most[it["assignment"]] = sum(row["max_points"] for row in it["exercises"])
+        for result in store.results():
+            rows = result["exercises"]
+            most[result["assignment"]] = sum(row["max_points"] for row in rows)
         for n, names in filled.items():
             mine = sum(most[it] for it in names)
             if number(there(n)) != mine:
@@ -129,14 +130,14 @@ class Gradebook:
         points, named = points_of(store.results()), []
         find = self.finder(people, ids, keys)
         for student in points:
-            place, by_name = find(student)
-            if place is None:
+            row, by_name = find(student)
+            if row is None:
                 yield f"`{printable(student)}` is not in {self.path}: left out"
                 continue
-            owners.setdefault(place, []).append(student)
+            owners.setdefault(row, []).append(student)
             if by_name:
-                named.append(f"{student} ({self.lines[place][ids]})")
-        for place, students in owners.items():
+                named.append(f"{student} ({self.lines[row][ids]})")
+        for row, students in owners.items():
             if len(students) > 1:
                 raise ExportError(
                     f"{some(students)} are one person in {self.path}: remove the "
@@ -148,15 +149,15 @@ class Gradebook:
                 if None in given:
                     waiting[printable(students[0])] = True
                 elif given:
-                    self.lines[place][n] = f"{round(sum(given), 4):g}"
+                    self.lines[row][n] = f"{round(sum(given), 4):g}"
         if named:
             yield f"found by a name alone, which people may choose: {some(named)}"
         if waiting:
             yield f"not all points are given, their cells stay: {', '.join(waiting)}"
 
     def finder(self, people, ids, keys):
-        """A function of a student that gives the place of the line, or None, and
-        whether a name alone says so.
+        """A function of a student that gives their row, or None, and whether a name
+        alone says so.
 
         Canvas and Moodle put their own number into a student's name; else it is what
         one person alone has in the columns `keys`: an id or a login, or else a name.
@@ -164,30 +165,30 @@ class Gradebook:
         names = [n for n in keys if self.head[n].strip().casefold() in NAMES]
         known = self.alone(ids, [n for n in keys if n not in names])
         called = self.alone(ids, names)
-        own = {bare(line[ids]): place for place, line in enumerate(self.lines)}
+        own = {bare(line[ids]): row for row, line in enumerate(self.lines)}
         own.pop("", None)
 
-        def place_of(student):
+        def row_of(student):
             person = people.person(student)
             texts = [student, *((person.id, person.name) if person else ())]
-            places = [own.get(number_of(student)), *(own.get(it) for it in texts)]
-            places += [known.get(it.casefold()) for it in texts]
-            by_id = [it for it in places if it is not None]
+            rows = [own.get(number_of(student)), *(own.get(it) for it in texts)]
+            rows += [known.get(it.casefold()) for it in texts]
+            by_id = [row for row in rows if row is not None]
             by_name = [called[it] for it in map(str.casefold, texts) if it in called]
             return next(iter([*by_id, *by_name]), None), not by_id
 
-        return place_of
+        return row_of
 
     def alone(self, ids, keys) -> dict:
-        """The places of the texts that one person alone has in some columns."""
+        """The rows of the texts that one person alone has in some columns."""
         texts = [
-            (text, place)
-            for place, line in enumerate(self.lines)
+            (text, row)
+            for row, line in enumerate(self.lines)
             if line[ids]
             for text in {line[n].strip().casefold() for n in keys} - {""}
         ]
         times = Counter(text for text, _ in texts)
-        return {text: place for text, place in texts if times[text] == 1}
+        return {text: row for text, row in texts if times[text] == 1}
 
     def text(self, columns) -> str:
         """Some columns of the table, as it was written: nothing is made harmless for a
