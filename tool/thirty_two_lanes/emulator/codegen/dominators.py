@@ -41,8 +41,8 @@ def graph_from(leads, entry) -> Graph:
     """The same, from where each block leads."""
     before = defaultdict(list)
     for number, following in leads.items():
-        for it in following:
-            before[it].append(number)
+        for after in following:
+            before[after].append(number)
     found = dict.fromkeys(leads, {*leads}) | {entry: {entry}}
     changed = True
     while changed:

@@ -15,13 +15,13 @@ from thirty_two_lanes.emulator.program import Input
 def inputs_of(block, slots) -> tuple[Input, ...]:
     """What a block takes from those before it, in the order in which it is used."""
     taken, origins, used = read_before_written(block), {}, {}
-    for place, instruction in enumerate(block):
+    for index, instruction in enumerate(block):
         if isinstance(instruction, ir.Copy):
             pairs = zip(instruction.targets, instruction.sources, strict=True)
             origins |= {t: origins.get(s, s) for t, s in list(pairs)}
             continue
         for name in sorted(reads(instruction)):
-            used.setdefault(origins.get(name, name), _site_at(block, place))
+            used.setdefault(origins.get(name, name), _site_at(block, index))
         origins |= dict.fromkeys(writes(instruction))
     order = [*(name for name in used if name in taken), *sorted(taken - set(used))]
     return tuple(Input(slots[n], ir.source_name(n), used.get(n)) for n in order)
@@ -35,7 +35,7 @@ def sites_of(instruction) -> list:
     return [site for site in sites if site is not None]
 
 
-def _site_at(block, place):
+def _site_at(block, index):
     """The line of an instruction, or of the next that has one."""
-    following = (site for i in block[place:] for site in sites_of(i))
+    following = (site for i in block[index:] for site in sites_of(i))
     return next(following, None)

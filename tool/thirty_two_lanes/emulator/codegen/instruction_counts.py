@@ -28,9 +28,9 @@ _COMPLEX = {"add": 2, "sub": 2, "neg": 2, "complex mul": 6}
 def work_of(block, types, repeated=()) -> tuple[LineCounts, ...]:
     """The work of a block, line by line, but for the places of what is repeated."""
     lines = {}
-    for place, instruction in enumerate(block):
+    for index, instruction in enumerate(block):
         site = _site(instruction)
-        counts = instruction.nature.counts and place not in repeated
+        counts = instruction.nature.counts and index not in repeated
         if counts and site is not None:
             total = lines.setdefault(site, np.zeros(1 + len(KINDS), np.int64))
             total[0] += 1

@@ -76,10 +76,10 @@ def _copies(instruction):
 def _checked(block, truths, origins) -> list:
     """A basic block with checks, and with the truths of what it sets and copies."""
     made, sites = [], [next(iter(sites_of(i)), None) for i in block]
-    for place, instruction in enumerate(block):
+    for index, instruction in enumerate(block):
         copies = _copies(instruction)
         if not copies and not isinstance(instruction, NO_USE):
-            site = next(filter(None, [*sites[place:], *sites[place::-1]]), None)
+            site = next(filter(None, [*sites[index:], *sites[index::-1]]), None)
             made += _checks(instruction, truths, origins, site)
         made.append(instruction)
         told = {

@@ -92,15 +92,15 @@ def translate(kernel: ir.Kernel, merged=False) -> Program:
 def _marked(block, repeated):
     """A block, with references that know it where a load is repeated."""
     marked = list(block)
-    for place in repeated:
-        i = block[place]
+    for index in repeated:
+        i = block[index]
         if isinstance(i, ir.Load):
-            marked[place] = replace(i, reference=replace(i.reference, merged=True))
+            marked[index] = replace(i, reference=replace(i.reference, merged=True))
         elif isinstance(i, ir.Twin):
             loaded = (it and replace(it.loaded, merged=True) for it in i.references)
             both = zip(i.references, loaded, strict=True)
             references = tuple(it and it._replace(loaded=new) for it, new in both)
-            marked[place] = replace(i, references=references)
+            marked[index] = replace(i, references=references)
     return marked
 
 

@@ -34,8 +34,8 @@ DIVISIONS = ("floordiv", "mod", "pow")  # so are these, unless by a constant
 ORDERING = ("cuda.threadfence", "cuda.syncwarp", "cuda.nanosleep")
 APART = {"target", "site", "reference", "explicit"}  # fields that change no value
 OTHERS = {  # the fields that are part of a value, and no operands
-    it: [f.name for f in fields(it) if f.name not in {*it.nature.reads, *APART}]
-    for it in ir.NODES
+    node: [f.name for f in fields(node) if f.name not in {*node.nature.reads, *APART}]
+    for node in ir.NODES
 }
 
 
@@ -112,19 +112,19 @@ class Numbering:
     def repeated(self, block, numbers, known) -> set[int]:
         """The places of a block's instructions that compute or load what is known."""
         found = set()
-        for place, i in enumerate(block):
+        for index, i in enumerate(block):
             if isinstance(i, ir.Copy):
                 values = [self.value_of(it, numbers) for it in i.sources]
                 numbers.update(zip(i.targets, values, strict=True))
                 continue
             key = self.key_of(i, numbers)
-            for it in self.changes.by(i):
-                numbers.pop(it, None)
+            for changed in self.changes.by(i):
+                numbers.pop(changed, None)
             if isinstance(i, ir.Store):
                 known[self.load_of(i, numbers)] = self.fresh()
             elif key is not None:
                 if key in known:
-                    found.add(place)
+                    found.add(index)
                 numbers[i.target] = known.setdefault(key, self.fresh())
         return found
 
