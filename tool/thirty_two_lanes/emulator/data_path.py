@@ -90,16 +90,16 @@ class DataPath(Judge):
         for block, code, times in zip(
             self.program.ir.blocks, self.program.code, warps, strict=True
         ):
-            for it in block:
-                if isinstance(it, ir.Call) and it.function in SHUFFLES:
-                    words = self.program.ir.types[it.target].itemsize / WORD_BYTES
-                    shuffles[_line(it.site)] += math.ceil(words) * times
+            for call in block:
+                if isinstance(call, ir.Call) and call.function in SHUFFLES:
+                    words = self.program.ir.types[call.target].itemsize / WORD_BYTES
+                    shuffles[_line(call.site)] += math.ceil(words) * times
             if code.kind == BARRIER and code.ending.operator is None:
                 each = -(-threads // WARP_SIZE)
                 barriers[_line(code.ending.site)] += OF_BARRIER * times / each
-        for it in self.code:
-            if it.base == "S2R" and OF_THREADS.search(it.operands) and it.line:
-                registers[it.line] += warps[0]
+        for code in self.code:
+            if code.base == "S2R" and OF_THREADS.search(code.operands) and code.line:
+                registers[code.line] += warps[0]
         yield from (shuffles, barriers, registers)
 
     def _requests(self):
@@ -112,10 +112,10 @@ class DataPath(Judge):
     def _with_predicate(self):
         """By line and kind, the share of the machine's accesses that have one."""
         seen = {}
-        for it in self.code:
-            if it.space != "const":
-                key = it.line, it.kind.split()[-1].removesuffix("s")
-                seen.setdefault(key, []).append(it.predicate not in ("", *ALWAYS))
+        for access in self.code:
+            if access.space != "const":
+                key = access.line, access.kind.split()[-1].removesuffix("s")
+                seen.setdefault(key, []).append(access.predicate not in ("", *ALWAYS))
         return {key: np.mean(each) for key, each in seen.items()}
 
     def _without_lane(self, share, warps):
@@ -123,9 +123,9 @@ class DataPath(Judge):
         found = Counter()
         for pc, condition in enumerate(deciding(self.program.code)):
             idle = 0 if condition is None else max(0, warps[condition] - warps[pc])
-            for it in self.program.ir.blocks[pc] if idle else ():
-                if isinstance(it, (ir.Load, ir.Store, ir.Atomic)):
-                    reference = it.reference
+            for access in self.program.ir.blocks[pc] if idle else ():
+                if isinstance(access, (ir.Load, ir.Store, ir.Atomic)):
+                    reference = access.reference
                     line = _line(reference.site)
                     found[line] += idle * share.get((line, reference.kind), 0)
         return found

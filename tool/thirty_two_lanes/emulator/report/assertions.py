@@ -98,8 +98,8 @@ class RunAssertions:
         self._require_touched(line, None)
         found = [w for w in self.warnings if notes or not w.note]
         found = [w for w in found if _is_on(w.site, line) or line in w.also]
-        for it in found[:1]:
-            text = f"line {it.line}, `{it.site.text}`: {it.text}"
+        for warning in found[:1]:
+            text = f"line {warning.line}, `{warning.site.text}`: {warning.text}"
             fail(text, len(found), "warning")
         return self
 

@@ -94,14 +94,14 @@ def kernel_lines(source) -> dict:
 def advice_by_place(found, lessons) -> dict:
     """The level and the advice of each line: those of its worst finding."""
     advice_at = {}
-    for it in found:
-        topic = lesson(it.topic, lessons)
-        shown = it.advice and it.level != "slight"
-        advice = f"{code(it.advice)} {topic}" if shown else ""
-        level, known = advice_at.get(place_of(it.site), (it.level, ""))
-        advice_at[place_of(it.site)] = level, known or advice
-        if it.also is not None:
-            advice_at.setdefault(place_of(it.also), (it.level, ""))
+    for finding in found:
+        topic = lesson(finding.topic, lessons)
+        shown = finding.advice and finding.level != "slight"
+        advice = f"{code(finding.advice)} {topic}" if shown else ""
+        level, known = advice_at.get(place_of(finding.site), (finding.level, ""))
+        advice_at[place_of(finding.site)] = level, known or advice
+        if finding.also is not None:
+            advice_at.setdefault(place_of(finding.also), (finding.level, ""))
     return advice_at
 
 
@@ -160,14 +160,14 @@ def further_findings(found):
     and that no column shows.
     """
     seen = set()
-    for it in found:
-        if it.topic in ("coalescing", "bank conflicts"):
+    for finding in found:
+        if finding.topic in ("coalescing", "bank conflicts"):
             continue
-        at, slight = place_of(it.site), it.level == "slight"
-        text = it.what if slight else it.advice
-        if (slight or at in seen) and it.topic != "races" and text:
-            mark = sign(it.level, MEANINGS)
-            yield f"<div>{mark} line {it.site.line}: {code(text)}</div>"
+        at, slight = place_of(finding.site), finding.level == "slight"
+        text = finding.what if slight else finding.advice
+        if (slight or at in seen) and finding.topic != "races" and text:
+            mark = sign(finding.level, MEANINGS)
+            yield f"<div>{mark} line {finding.site.line}: {code(text)}</div>"
         if not slight:
             seen.add(at)
 
