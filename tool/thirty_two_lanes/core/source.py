@@ -179,13 +179,13 @@ def _parts(code) -> tuple:
     steps = [it for it in dis.get_instructions(code) if it.opname not in IN_BETWEEN]
     at = {it.offset: number for number, it in enumerate(steps)}
     told = []
-    for it in steps:
-        value = repr(it.argval)
-        if it.opcode in dis.hasjrel or it.opcode in dis.hasjabs:
-            value = at.get(it.argval)
-        elif isinstance(it.argval, CodeType):
-            value = _parts(it.argval)
-        told.append((it.opname.replace("LOAD_METHOD", "LOAD_ATTR"), value))
+    for step in steps:
+        value = repr(step.argval)
+        if step.opcode in dis.hasjrel or step.opcode in dis.hasjabs:
+            value = at.get(step.argval)
+        elif isinstance(step.argval, CodeType):
+            value = _parts(step.argval)
+        told.append((step.opname.replace("LOAD_METHOD", "LOAD_ATTR"), value))
     return code.co_varnames[: code.co_argcount], *told
 
 
@@ -223,7 +223,9 @@ def _shell():
 def globals_of(code):
     """The names that a code object loads as globals, and those within it."""
     yield from (
-        it.argval for it in dis.get_instructions(code) if it.opname == "LOAD_GLOBAL"
+        step.argval
+        for step in dis.get_instructions(code)
+        if step.opname == "LOAD_GLOBAL"
     )
     for constant in code.co_consts:
         if isinstance(constant, CodeType):

@@ -32,8 +32,8 @@ class Table:
     def wordy(self):
         """Which columns hold a word; numbers are compared best from the right."""
         return [
-            not self.rows or any(is_word(row[place]) for row in self.rows)
-            for place in range(len(self.columns))
+            not self.rows or any(is_word(row[column]) for row in self.rows)
+            for column in range(len(self.columns))
         ]
 
     def texts(self):
