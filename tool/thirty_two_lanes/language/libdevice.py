@@ -82,10 +82,10 @@ def _byte_perm(a, b, selector):
     """Four of the eight bytes of two numbers."""
     both = (b.astype(U32).astype(U64) << U64.type(32)) | a.astype(U32).astype(U64)
     chosen = U64.type(0)
-    for place in range(4):
-        at = (selector.astype(U64) >> U64.type(4 * place)) & U64.type(7)
+    for nibble in range(4):
+        at = (selector.astype(U64) >> U64.type(4 * nibble)) & U64.type(7)
         byte = (both >> (at * U64.type(8))) & U64.type(255)
-        chosen = chosen | (byte << U64.type(8 * place))
+        chosen = chosen | (byte << U64.type(8 * nibble))
     return chosen.astype(I32)
 
 

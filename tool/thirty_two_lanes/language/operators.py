@@ -117,9 +117,9 @@ def choose(index, items):
     if isinstance(items[0], tuple):
         return tuple(choose(index, parts) for parts in zip(*items, strict=True))
     result = items[0]
-    for place, item in enumerate(items[1:], 1):
+    for number, item in enumerate(items[1:], 1):
         result = np.where(
-            (index == place) | (index == place - len(items)), item, result
+            (index == number) | (index == number - len(items)), item, result
         )
     return result[()]
 
