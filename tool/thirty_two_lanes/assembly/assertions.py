@@ -54,7 +54,9 @@ class AssemblyAssertions:
 def _places(assembly, kind):
     """The line with most instructions, of a kind or of all."""
     found = Counter(
-        it.line for it in assembly.instructions if kind in (None, it.kind) and it.line
+        instruction.line
+        for instruction in assembly.instructions
+        if kind in (None, instruction.kind) and instruction.line
     )
     if not found:
         return ""

@@ -53,8 +53,8 @@ def _users(made):
         elif operation == "static_getitem":
             users[value.value.name].append((target, None, value.index))
         elif operation == "build_tuple":
-            for place, item in enumerate(value.items):
-                users[item.name].append((target, place, None))
+            for index, item in enumerate(value.items):
+                users[item.name].append((target, index, None))
     return users
 
 

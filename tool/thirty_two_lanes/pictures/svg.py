@@ -52,13 +52,13 @@ def svg_of(figure, said):
     haloed = [it for it in figure.findobj(Text) if it.get_path_effects()]
     effects = [it.get_path_effects() for it in haloed]
     with style.look(), _setattr_cm(figure, dpi=POINTS_PER_INCH):
-        for it in haloed:  # as effects, letters would become outlines
-            it.set(path_effects=None, gid=HALO)
+        for letters in haloed:  # as effects, letters would become outlines
+            letters.set(path_effects=None, gid=HALO)
         try:
             figure.draw(drawing)
         finally:
-            for it, effect in zip(haloed, effects, strict=True):
-                it.set(path_effects=effect, gid=None)
+            for letters, effect in zip(haloed, effects, strict=True):
+                letters.set(path_effects=effect, gid=None)
     return drawing.text(said)
 
 

@@ -137,7 +137,7 @@ class Ledger:
         key = function.__code__, launch.blocks, launch.threads
         with self._lock:
             earlier = sum(
-                it.judged for at, it in self.shapes.items() if at[0] == key[0]
+                shape.judged for at, shape in self.shapes.items() if at[0] == key[0]
             )
             where = place(function, function.__code__.co_firstlineno)
             name, size = function.__name__, (launch.blocks, launch.threads)
