@@ -4,30 +4,15 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from numba import cuda, float32, int32
+from numba import cuda, float32
 
 from helpers import allow_dynamic_shared, assemble, emulate, measure
+from tests.specimens.kernels import reversing
 from thirty_two_lanes.core import dynamic_shared
 from thirty_two_lanes.core.hardware import STATIC_SHARED_BYTES
 from thirty_two_lanes.emulator import LaunchError
 
 MOST = 232_448  # bytes of a block on an H200: CUDA's programming guide
-
-
-def reversing():
-    """A new kernel, which has opted in to nothing."""
-
-    @cuda.jit
-    def reversed_in_shared(out):
-        cells = cuda.shared.array(0, int32)
-        i = cuda.grid(1)
-        if i < out.size:
-            cells[cells.size - 1 - i] = i
-        cuda.syncthreads()
-        if i < out.size:
-            out[i] = cells[cells.size - out.size + i]
-
-    return reversed_in_shared
 
 
 @cuda.jit

@@ -5,7 +5,7 @@ import pytest
 from numba import cuda, float32, int32
 
 from helpers import allow_dynamic_shared, check, device, emulate, measure
-from tests.specimens.kernels import doubled, through_shared
+from tests.specimens.kernels import doubled, reversing, through_shared
 from thirty_two_lanes.emulator import LaunchError
 
 pytestmark = [
@@ -126,22 +126,6 @@ def test_wide_loads_are_the_same_on_the_gpu():
     emulate(doubled)[30, 32](a.ravel(), here.ravel())
     doubled[30, 32](a.ravel(), there.ravel())
     np.testing.assert_array_equal(here, there)
-
-
-def reversing():
-    """A new kernel, which has opted in to nothing."""
-
-    @cuda.jit
-    def reversed_in_shared(out):
-        cells = cuda.shared.array(0, int32)
-        i = cuda.grid(1)
-        if i < out.size:
-            cells[cells.size - 1 - i] = i
-        cuda.syncthreads()
-        if i < out.size:
-            out[i] = cells[cells.size - out.size + i]
-
-    return reversed_in_shared
 
 
 @pytest.mark.parametrize("before", [True, False], ids=["before", "after"])

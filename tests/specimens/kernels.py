@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
-from numba import cuda, float32
+from numba import cuda, float32, int32
 from numba.cuda import libdevice
 
 from helpers import emulate, load4, store4
@@ -274,3 +274,19 @@ def number_intrinsic(name, result):
 
     typing.__name__ = name
     return intrinsic(typing)
+
+
+def reversing():
+    """A new kernel, which has opted in to nothing."""
+
+    @cuda.jit
+    def reversed_in_shared(out):
+        cells = cuda.shared.array(0, int32)
+        i = cuda.grid(1)
+        if i < out.size:
+            cells[cells.size - 1 - i] = i
+        cuda.syncthreads()
+        if i < out.size:
+            out[i] = cells[cells.size - out.size + i]
+
+    return reversed_in_shared
