@@ -26,8 +26,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
-from helpers.exercises.catalogue import exercise, exercises
-from helpers.exercises.exercise import Write
+from helpers.exercises.catalogue import exercise
+from tests.exercises.kinds import KERNELS
 from tests.mutation.mutants import mutants_in
 
 EQUIVALENT = Path(__file__).with_name("equivalent.toml")
@@ -61,7 +61,7 @@ class Tried(NamedTuple):
 def main(arguments=None) -> int:
     """Try the mutants, print what survives, and return the exit status."""
     options = parser().parse_args(arguments)
-    names, equivalent = options.names or kernels(), equivalents()
+    names, equivalent = options.names or KERNELS, equivalents()
     total, surprises, met = Counter(), [], set()
     print(f"{'exercise':20}", *(f"{it:>10}" for it in ("mutants", *ENDS[:3], "of all")))
     with get_context("spawn").Pool(os.cpu_count()) as pool:
@@ -89,11 +89,6 @@ def parser():
     new.add_argument("--seed", help="of the variant")
     new.add_argument("--rows", action="store_true", help="survivors as rows of TOML")
     return new
-
-
-def kernels() -> list[str]:
-    """The exercises that are answered by a kernel."""
-    return [name for name, kind in exercises().items() if issubclass(kind, Write)]
 
 
 def tried(name, seed=None):

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from helpers.exercises.catalogue import exercise, exercises
-from helpers.exercises.exercise import Write
 from helpers.exercises.sources import edited
+from tests.exercises.kinds import KERNELS
 from tests.exercises.rewritten.without_tile import NoCopy, tiles_in, without_tiles
 
 pytestmark = pytest.mark.slow
@@ -36,9 +36,7 @@ def test_a_cheat_loses_points_and_a_right_answer_none(name, what):
 
 def with_tiles():
     """The exercises whose answer has an array in shared memory."""
-    kinds = exercises().items()
-    names = [name for name, kind in kinds if issubclass(kind, Write)]
-    return [it for it in names if "shared.array" in exercise(it).answer_text]
+    return [it for it in KERNELS if "shared.array" in exercise(it).answer_text]
 
 
 @pytest.mark.parametrize("name", with_tiles())

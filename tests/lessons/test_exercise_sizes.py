@@ -9,14 +9,13 @@ import numpy as np
 import pytest
 
 from helpers.exercises.arguments import whole_size
-from helpers.exercises.catalogue import exercise, exercises
-from helpers.exercises.exercise import Write
+from helpers.exercises.catalogue import exercise
 from helpers.exercises.trials import LARGER, trials_of
 from tests.changed import of_exercises
+from tests.exercises.kinds import KERNELS
 from tests.exercises.values import is_right
 from tests.quick import some
 
-KERNELS = [name for name, kind in exercises().items() if issubclass(kind, Write)]
 UNPACKED = re.compile(r"(\w+)\.shape(?:\[1:\])?$", re.MULTILINE)
 ASKED = re.compile(
     r"\w+\.size|\w+\.shape\[\d\]|cuda\.block(?:Idx\.[xy]|Dim\.x)|(?<=i < )n\b"

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from helpers.exercises import sources, trials
-from helpers.exercises.catalogue import exercise, exercises
-from helpers.exercises.exercise import Write
+from helpers.exercises.catalogue import exercise
 from helpers.exercises.page import as_text
 from helpers.exercises.sizes import FARTHEST
 from helpers.exercises.trials import (
@@ -21,10 +20,10 @@ from helpers.exercises.trials import (
     listed_trials,
     trials_of,
 )
+from tests.exercises.kinds import KERNELS
 
 pytestmark = pytest.mark.slow
 
-KERNELS = [name for name, kind in exercises().items() if issubclass(kind, Write)]
 COMPARES = re.compile(r"\b(?:arg)?(?:max|min|sort)(?:imum)?\b")
 NOT_ORDERED = {  # what compares numbers of inputs, and why they are as they are
     "grid_stride": "of an element and a limit, with nothing to begin with",

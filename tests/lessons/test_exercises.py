@@ -14,6 +14,7 @@ from helpers.exercises.judging import LOOKS, JudgedKernel, is_no_stub
 from helpers.exercises.reasons import Reason
 from helpers.exercises.verdict import Refusal
 from tests.changed import changed_exercises
+from tests.exercises.kinds import names_of
 from tests.lessons.variants import variants_of
 from tests.quick import exhaustive, slow, turn_of
 from thirty_two_lanes.assembly.compiler import missing
@@ -35,10 +36,6 @@ def variants(of_kind, turn=None):
             quick = name in changed_exercises() or is_quick and seed is None
             rows.append((name, seed) if quick else slow((name, seed)))
     return pytest.mark.parametrize("name, seed", rows)
-
-
-def names_of(kind) -> list:
-    return [name for name, it in exercises().items() if issubclass(it, kind)]
 
 
 def wrong_ones(of_kind, turn):

@@ -5,15 +5,14 @@ could be wrong about what it emulates.
 import pytest
 
 from helpers import check, device
-from helpers.exercises.catalogue import exercise, exercises
-from helpers.exercises.exercise import Write
+from helpers.exercises.catalogue import exercise
 from helpers.exercises.trials import trials_of
+from tests.exercises.kinds import KERNELS
 
 pytestmark = [
     pytest.mark.gpu,
     pytest.mark.skipif(not device.has_gpu, reason="there is no GPU here"),
 ]
-KERNELS = [name for name, kind in exercises().items() if issubclass(kind, Write)]
 
 
 @pytest.mark.parametrize("name", KERNELS)

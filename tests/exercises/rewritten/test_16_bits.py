@@ -4,11 +4,10 @@ that keeps no more of it is refused.
 
 import pytest
 
-from helpers.exercises.catalogue import exercise, exercises
-from helpers.exercises.exercise import Write
+from helpers.exercises.catalogue import exercise
 from tests.changed import of_exercises
+from tests.exercises.kinds import KERNELS
 
-KERNELS = [name for name, kind in exercises().items() if issubclass(kind, Write)]
 FEW = {  # whose grid does not grow, or has fewer threads than elements
     *"dot every_second grid_stride letters sixteen_at_once wide_distance".split(),
 }

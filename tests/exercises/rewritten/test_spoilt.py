@@ -10,14 +10,13 @@ import numpy as np
 import pytest
 
 from helpers.exercises.arguments import InOut, Out
-from helpers.exercises.catalogue import exercise, exercises
-from helpers.exercises.exercise import Write
+from helpers.exercises.catalogue import exercise
 from helpers.exercises.sources import edited
 from helpers.exercises.trials import trials_of
 from tests.changed import of_exercises
+from tests.exercises.kinds import KERNELS
 from tests.exercises.values import is_right
 
-KERNELS = [name for name, kind in exercises().items() if issubclass(kind, Write)]
 SPELT = (  # the blocks from number 5 * K on, in which nothing is done
     "{block} >= 5 * {k}",
     "{block} >= FIVE * {k}",

@@ -7,11 +7,11 @@ from tokenize import OP
 
 import pytest
 
-from helpers.exercises.catalogue import exercise, exercises
-from helpers.exercises.exercise import Write
+from helpers.exercises.catalogue import exercise
 from helpers.grading.__main__ import main
 from helpers.grading.exports.alike import alike, form_of, given_lines, own_lines
 from helpers.grading.store import MarksStore
+from tests.exercises.kinds import KERNELS
 
 ORIGINAL = '''
 @cuda.jit
@@ -72,9 +72,6 @@ NONE = "", "def f(:", "(" * 5000, "x = \x00", "-" * 99_999, "x = 0x" + "f" * 500
 def test_what_is_no_python_has_no_form(text):
     """And ends nothing."""
     assert "" == form_of(text)
-
-
-KERNELS = [name for name, it in exercises().items() if issubclass(it, Write)]
 
 
 def disguised(text):
