@@ -17,6 +17,7 @@ from helpers.exercises.totals import (
 )
 from helpers.exercises.trials import EVEN, RAGGED
 from tests.exercises.specimen import FixPairSums, PairSums, SumsOfItsOwn
+from tests.quick import beside
 
 OWN_BARRIER = """
 @cuda.jit
@@ -154,6 +155,7 @@ CASES = {  # with the exercise's seed 7
     "no tile, where blocks are not full": ("distance_matrix", "loads", NO_TILE),
     "loads of other blocks, for nothing": ("letters", "share", DECOYS),
 }
+QUICK = "lanes that are busy with nothing", "the output for a tile"
 SLOW = {  # beyond the listed sizes: one thread does all
     "letters": """
     if text.size > 2048:
@@ -177,7 +179,7 @@ SLOW = {  # beyond the listed sizes: one thread does all
 @pytest.mark.parametrize(
     "name, budget, text",
     [
-        pytest.param(*row, id=what, marks=[pytest.mark.slow] * (ONE_THREAD in row))
+        pytest.param(*row, id=what, marks=[pytest.mark.slow] * (what not in QUICK))
         for what, row in CASES.items()
     ],
 )
@@ -190,7 +192,7 @@ def test_what_keeps_a_budget_in_name_alone_is_over_it(name, budget, text):
     assert f"over_budget:{budget}" == verdict.reason, verdict.text
 
 
-@pytest.mark.parametrize("name", SLOW)
+@pytest.mark.parametrize("name", beside(["letters"], SLOW))
 def test_an_answer_is_held_beyond_the_listed_sizes(name):
     """Its sizes are drawn, and nobody can list them."""
     task = exercise(name, 7)

@@ -15,7 +15,9 @@ ALL = [
 ]
 
 
-@pytest.mark.parametrize("section, word, expression", some(ALL, every=60, slow_every=6))
+@pytest.mark.parametrize(
+    "section, word, expression", some(ALL, every=120, slow_every=6)
+)
 def test_an_expression_is_what_the_table_says(section, word, expression):
     """Right, refused by Numba, or not yet here: never a fault, nor a wrong value."""
     assert word == known.became(expression)

@@ -21,7 +21,7 @@ from thirty_two_lanes.assembly.compiler import missing
 from thirty_two_lanes.frontend.argument_types import argument_types
 
 CAPABILITIES = (7, 5), (8, 0), (8, 9), (9, 0), (10, 0)
-EVERY = 6  # kernels one is compiled, each for another capability
+EVERY = 12  # kernels one is compiled, each for another capability
 BESIDE_SVG = 1, pictures.FEW_COLOURS
 
 WHOLE = "LESSON_RUNS_WHOLE"  # set in `make test-all`

@@ -10,6 +10,7 @@ import time
 import pytest
 
 from tests.paths import ROOT
+from tests.quick import beside
 
 PROGRAM = """
 import numpy as np
@@ -57,7 +58,9 @@ def interrupted(launch):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such signal")
-@pytest.mark.parametrize("launch", ["slow[1, 64]", "helpers.emulate(slow)[1, 64]"])
+@pytest.mark.parametrize(
+    "launch", beside(["slow[1, 64]"], ["helpers.emulate(slow)[1, 64]"])
+)
 def test_an_interrupt_says_what_was_written_and_leaves_the_rest_usable(launch):
     """One sentence with line, kernel, blocks and arrays, views of them included."""
     message, after = interrupted(launch)

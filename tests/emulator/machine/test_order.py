@@ -7,7 +7,7 @@ import pytest
 from numba import cuda, float32, int32
 
 from helpers import emulate
-from tests.quick import slow, some
+from tests.quick import exhaustive, slow, some
 from tests.specimens.kernels import numbers, tiled
 
 SEEDS = range(6)
@@ -68,7 +68,7 @@ def scan_differs(kernel, threads, seed):
     return not np.array_equal(np.cumsum(a), out), out.tobytes()
 
 
-LARGE = [slow((16, 0)), slow((32, 0))]  # up to a million races
+LARGE = [slow((16, 0)), exhaustive((32, 0))]  # up to a million races
 
 
 @pytest.mark.parametrize("size, seed", [*some([*product([8], SEEDS)], every=3), *LARGE])
