@@ -83,7 +83,7 @@ NO_MORE = {  # loops that have no more turns, however large the arrays are
 }
 
 
-@pytest.mark.parametrize("name", of_exercises(KERNELS))
+@pytest.mark.parametrize("name", of_exercises(KERNELS, slow_every=2))
 def test_a_bound_on_the_turns_of_a_loop_is_refused(name):
     """Of each loop that has more of them in larger arrays."""
     task = exercise(name)
