@@ -19,7 +19,7 @@ CLAIMING = [it for it in LESSONS if claims_of(it)]
 TIMED = [it for it in CLAIMING if it.stem in RECORDED]
 FEWEST = 10
 MOST = [slow(it) if it.stem[:2] in LADDERS else it for it in CLAIMING]
-RENEWED = [drawn(lesson, every=4) for lesson in TIMED[1:]]  # each runs once more
+RENEWED = [drawn(lesson, every=8) for lesson in TIMED[1:]]  # each runs once more
 stem_of = attrgetter("stem")
 
 each_lesson = pytest.mark.parametrize("lesson", CLAIMING, ids=stem_of)

@@ -194,7 +194,7 @@ def test_kernels_of_the_zoo_count_as_on_the_gpu_or_the_instruction_says_why():
 
 @counted
 @pytest.mark.skipif(bool(missing()), reason=missing() or "the compiler is here")
-@pytest.mark.parametrize("name", [drawn(it, every=4) for it in data_path.AGREEING])
+@pytest.mark.parametrize("name", [drawn(it, every=8) for it in data_path.AGREEING])
 def test_the_data_path_passes_what_it_passed_on_the_gpu(name):
     """As many launches as the page says have the LSU wavefronts of the counter."""
     said, found = data_path.AGREEING[name], data_path.compared(name)
