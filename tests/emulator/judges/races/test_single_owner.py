@@ -78,19 +78,37 @@ def test_the_time_of_the_last_access_is_kept_where_there_are_barriers():
     assert owners_of(barriers=False).since is None
 
 
-def test_windows_are_owned_like_their_cells():
-    """The second warp of two blocks of 64: its threads may return, others may not."""
-    owners = owners_of(72)
-    windows, who = (np.array([[0], [40]]), 32), Warps(1, 0, 2)
+@pytest.mark.parametrize("second", [32, 40])
+@pytest.mark.parametrize("barriers", [True, False])
+def test_windows_are_owned_like_their_cells(second, barriers):
+    """The second warp of two blocks of 64: its threads may return, others may not,
+    wherever the windows begin.
+    """
+    owners = owners_of(75, barriers)
+    windows, who = (np.array([[0], [second]]), 32), Warps(1, 0, 2)
 
     assert owners.windows("load", windows, who, 0)
-    assert owners.windows("store", windows, who, 0)
-    assert [*range(32, 64), *[-1] * 8, *range(96, 128)] == (
+    assert owners.windows("store", windows, who, 5)
+    assert not owners.windows("load", windows, Warps(0, 0, 2), 5)
+    between, rest = [-1] * (second - 32), [-1] * (43 - second)
+    assert [*range(32, 64), *between, *range(96, 128), *rest] == (
         owners.writer_and_reader(-1)[0].tolist()
     )
-    assert not owners.windows("load", windows, Warps(0, 0, 2), 0)
-    assert not one("load", 43, 98, owners)
-    assert one("load", 43, 99, owners)
+    assert not one("load", second + 3, 98, owners)
+    assert one("load", second + 3, 99, owners)
+    assert not owners.windows("load", windows, Warps(0, 0, 2), 5)
+    if barriers:
+        assert owners.since[second] == 5
+
+
+def test_windows_of_another_length_have_the_owners_of_their_cells():
+    """Two of 16 after one of 32, of the same threads and of others."""
+    owners, halves = owners_of(64), (np.array([[32, 48]]), 16)
+    assert owners.windows("store", (np.array([[32]]), 32), Warps(1, 0, 1), 0)
+
+    assert owners.windows("load", halves, Warps(1, 0, 1), 0)
+    assert not owners.windows("load", halves, Warps(0, 0, 1), 0)
+    assert [-1] * 32 + [*range(32, 64)] == owners.writer_and_reader(-1)[0].tolist()
 
 
 def access(cells, blocks, active=None, dtype=np.int32):

@@ -56,8 +56,8 @@ class GlobalShadow:
         """From now on cells may have several threads."""
         if self.owners is None:
             return
-        since = self.owners.since
         self.writer, self.reader = self.owners.writer_and_reader(NOBODY)
+        since = self.owners.since
         self.written_at = np.zeros(self.cells, np.int32) if since is None else since
         self.read_at = self.written_at.copy()
         self.release()

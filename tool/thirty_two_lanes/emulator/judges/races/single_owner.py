@@ -3,7 +3,8 @@ answer to "no race here".
 
 Most arrays that a kernel writes are like this, and while one is, a cell needs one
 number: its thread, and whether it wrote. Neighbouring lanes on neighbouring cells are
-checked as windows, a block at a time.
+checked as windows, a block at a time; and as long as all windows begin at multiples of
+their length, the first cell of each tells of all.
 """
 
 from functools import lru_cache
@@ -21,11 +22,12 @@ MOST_WARPS = 32  # of a block
 
 class CellOwners:
     """The owner of each cell: 2 * thread + 2, and one more if it wrote. Threads are
-    numbered through the grid, `width` to a block.
+    numbered through the grid, `width` to a block. A number is for `unit` neighbours,
+    which belong to neighbouring threads: the first one's.
     """
 
     def __init__(self, cells, width, threads, has_barriers):
-        self.width = width
+        self.width, self.unit = width, None  # not known yet
         self.owner = np.zeros(cells, np.int32 if threads < 1 << 29 else np.int64)
         self.since = np.zeros(cells, np.int32) if has_barriers else None
         self.codes = {}  # of the threads of warps, a row for each block
@@ -33,9 +35,10 @@ class CellOwners:
     def windows(self, kind, windows, who, time) -> bool:
         """Record loads or stores; False if a cell already has another owner."""
         firsts, length = windows
-        owner = _runs_in(self.owner, length)
         code = self._code_by_block(who).reshape(*firsts.shape, length)
-        if not self._take(kind, owner, firsts, code):
+        if self._has_one_number_for(firsts, length):
+            firsts, length, code = firsts // length, 1, code[..., :1]
+        if not self._take(kind, _runs_in(self.owner, length), firsts, code):
             return False
         if self.since is not None:
             since = _runs_in(self.since, length)
@@ -45,12 +48,33 @@ class CellOwners:
 
     def cells(self, kind, cell, thread, time) -> bool:
         """The same, cell by cell; False also if two lanes touch one cell."""
+        self._refine()
         code = self._code(thread)
         if not self._take(kind, self.owner, cell, code):
             return False
         if self.since is not None:
             self.since[cell] = np.maximum(self.since[cell], time)
         return bool((self.owner[cell] | 1 == code + 1).all())
+
+    def _has_one_number_for(self, firsts, length) -> bool:
+        """Is a number enough for each window, and was it for those before?"""
+        aligned = not np.bitwise_or.reduce(firsts, axis=None) & length - 1
+        if aligned and self.unit is None:
+            self.unit = length
+        if aligned and self.unit == length:
+            return True
+        self._refine()
+        return False
+
+    def _refine(self):
+        """Have a number for each cell."""
+        unit, self.unit = self.unit or 1, 1
+        if unit > 1:
+            owner = _repeated(self.owner, unit)
+            owner += 2 * (np.arange(len(owner), dtype=owner.dtype) % unit)
+            owner[_repeated(self.owner == NOBODY, unit)] = NOBODY
+            self.owner = owner
+            self.since = None if self.since is None else _repeated(self.since, unit)
 
     def _code_by_block(self, who):
         """The code of each thread of warps, (blocks, lanes)."""
@@ -75,6 +99,7 @@ class CellOwners:
 
     def writer_and_reader(self, nobody):
         """The last writer of each cell, and who else read it."""
+        self._refine()
         thread, wrote = (self.owner >> 1) - 1, self.owner & 1 > 0
         thread = np.where(self.owner == NOBODY, nobody, thread.astype(np.int64))
         return np.where(wrote, thread, nobody), np.where(wrote, nobody, thread)
@@ -100,6 +125,11 @@ def _runs_in(cells, length):
     """Each run of neighbours, as a row; NumPy's own windows take ten times as long."""
     shape = len(cells) - length + 1, length
     return np.ndarray(shape, cells.dtype, cells, 0, cells.strides * 2)
+
+
+def _repeated(numbers, unit):
+    """Each of the first numbers so many times; as many as there were."""
+    return np.repeat(numbers[: -(-len(numbers) // unit)], unit)[: len(numbers)]
 
 
 def windows_of(access, granularity, start):
@@ -140,8 +170,8 @@ def _runs(key, granularity):
 
 def _disjoint(firsts, offsets, length, span) -> bool:
     """Are the windows of different blocks disjoint?"""
-    if len(offsets) == 1 or _least_step(firsts) >= span:
-        return bool(_least_step(np.sort(firsts)) >= length)
+    if _least_step(firsts) >= span:
+        return True
     every = np.sort((firsts[:, None] + offsets).ravel())
     return bool(_least_step(every) >= length)
 
