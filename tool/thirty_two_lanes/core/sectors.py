@@ -28,7 +28,7 @@ def request_sectors(addresses, active, itemsize, parts=1):
     filled = -(-lanes_of(active) * itemsize // SECTOR_BYTES)
     total = np.zeros((2, addresses.shape[1]), np.int64)
     for part in range(parts):
-        touched = (addresses + part * itemsize) // SECTOR_BYTES
+        touched = (addresses + part * itemsize if part else addresses) // SECTOR_BYTES
         sectors = different(touched, active)
         total += sectors, np.minimum(sectors, filled)
     return total
@@ -86,4 +86,5 @@ def different(numbers, active):
     ordered.sort(axis=1)
     new = ordered[:, 1:] != ordered[:, :-1]
     new &= ordered[:, 1:] != inactive
-    return (whole or active.any(axis=0)) + np.count_nonzero(new, axis=1)
+    changes = np.einsum("ij->i", new.view(np.uint8), dtype=np.uint16)  # a fast sum
+    return (whole or active.any(axis=0)) + changes.astype(np.int64)
