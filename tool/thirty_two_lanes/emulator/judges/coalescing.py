@@ -109,6 +109,10 @@ class Coalescing(Judge):
         super().__init__()
         self.by_reference = {}
 
+    def listeners(self):
+        """Its listener; single accesses are sorted by shape, and counted together."""
+        return {"global": self.observe}
+
     def observe(self, access):
         """Add one access of each block."""
         reference = access.reference

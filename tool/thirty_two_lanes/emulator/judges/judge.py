@@ -142,7 +142,7 @@ class Judge:
 
     `count(addresses, active, access)` gets (32, requests) and gives (columns,
     requests). It may depend on nothing else, so that a pattern which recurs is judged
-    once.
+    once; of an access it asks the space, the type, the kind and how it is served.
     """
 
     spaces = ()
@@ -154,7 +154,25 @@ class Judge:
 
     def listeners(self) -> dict:
         """Its listeners, by topic."""
-        return dict.fromkeys(self.spaces, self.observe)
+        return dict.fromkeys(self.spaces, self.observe) | {"gathered": self.gathered}
+
+    def gathered(self, accesses):
+        """Add many accesses of few blocks; those that count alike together."""
+        alike = {}
+        for access in accesses:
+            reference = access.reference
+            if access.space in self.spaces and reference.is_request:
+                rule = access.space, access.dtype, reference.kind, reference.served_as
+                alike.setdefault(rule, []).append(access)
+        for those in alike.values():
+            ends = np.cumsum([access.blocks for access in those])
+            masks = [_spread(_active(it), (WARP_SIZE, it.blocks)) for it in those]
+            addresses = np.concatenate([it.addresses for it in those], axis=1)
+            counts = self.count(addresses, np.concatenate(masks, axis=1), those[0])
+            counts = counts * np.concatenate([access.times for access in those])
+            parts = np.split(counts, ends[:-1], axis=1)
+            for access, columns in zip(those, parts, strict=True):
+                self.add(access.reference, columns.sum(axis=1))
 
     def observe(self, access):
         """Add one access of each block."""
@@ -190,10 +208,8 @@ class Judge:
         )
         shape = (WARP_SIZE, width)
         addresses = _spread(access.addresses, shape)
-        taking_part = _spread(True if active is None else active, shape)
+        taking_part = _spread(_active(access), shape)
         counts = self.count(addresses, taking_part, access)
-        if access.times is not None:
-            return counts @ access.times, False
         return counts.sum(axis=1), width == 1
 
     def _add_recurring(self):
@@ -220,6 +236,10 @@ class Judge:
             k: summed([r for r in by_line.values() if r.kind == k]) for k in kinds
         }
         return Counts(**sums, by_line=by_line, by_kind=by_kind)
+
+
+def _active(access):
+    return True if access.active is None else access.active
 
 
 def _spread(values, shape):
