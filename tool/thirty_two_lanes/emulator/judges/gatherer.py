@@ -92,14 +92,17 @@ class Gatherer:
             None if values is None else values.T.view(np.int64),
         )
         self.order += count
-        known = np.array([it.space in self.by_topic for it in requests.sources])
-        stores = np.array([it.reference.kind == "store" for it in requests.sources])
-        stores &= values is not None
+        asked = np.flatnonzero(np.bincount(made.source)).tolist()
+        stores, known = np.zeros((2, len(requests.sources)), bool)
+        for number in asked:
+            reference, space, _ = requests.sources[number]
+            stores[number] = reference.kind == "store" and values is not None
+            known[number] = space in self.by_topic
+            self.references.add(id(reference))
         for which, columns in ((stores, made), (~stores, made._replace(values=None))):
             chosen = np.flatnonzero((which & known)[made.source])
             if len(chosen):
                 self.columns.append(columns.chosen(chosen))  # which copies them
-        self.references.update(id(source.reference) for source in requests.sources)
         self._wait_for(count)
 
     def _wait_for(self, count):

@@ -118,12 +118,14 @@ def joined(parts) -> Columns:
     """Columns side by side; each has values, or none."""
     if len(parts) == 1:
         return parts[0]
-    sources = {id(source): source for part in parts for source in part.sources}
+    lists = {id(part.sources): part.sources for part in parts}  # few, and long
+    sources = {id(source): source for those in lists.values() for source in those}
     numbers = {key: number for number, key in enumerate(sources)}
-    source = [
-        np.array([numbers[id(it)] for it in part.sources])[part.source]
-        for part in parts
-    ]
+    places = {
+        key: np.array([numbers[id(source)] for source in those])
+        for key, those in lists.items()
+    }
+    source = [places[id(part.sources)][part.source] for part in parts]
     active = None
     if any(part.active is not None for part in parts):
         masks = [EVERY_LANE if part.active is None else part.active for part in parts]

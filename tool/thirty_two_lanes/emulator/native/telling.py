@@ -80,12 +80,11 @@ class Teller:
         self.asking.set(asked=0)
         each, block = np.nonzero(self.lanes_told[:count])
         source, iterations, warp = self.facts[:count].T[:, each]
-        known = np.flatnonzero(np.bincount(source))
         who = self.asking.warp.who
         requests = Requests(
-            tuple(self.sources[number] for number in known.tolist()),
+            self.sources,
             who.first_block,
-            np.searchsorted(known, source).astype(np.int32),
+            source.astype(np.int32),
             self.addresses[each, :, block],
             self.lanes_told[each, block].astype(np.uint32),
             warp.astype(np.int32),
