@@ -31,15 +31,22 @@ class Interval:
     sync of the whole warp; `varying` are others, which may have to go into a shadow.
     """
 
-    def __init__(self):
+    def __init__(self, blocks):
+        self.blocks = blocks
         self.accesses = {}
         self.varying = []
+        self.varied = {}  # how many did, by warp
         self.kinds = 0
 
     @property
     def harmless(self):
         """Only loads, or only atomics."""
         return not HARMFUL[self.kinds]
+
+    def turn_of(self, warp):
+        """What comes before the next varying access of a warp, which is counted."""
+        self.varied[warp] = self.varied.get(warp, 0) + 1
+        return self.varied[warp], len(self.accesses.get(warp, ()))
 
     def signature(self):
         """A key that is equal for intervals in which the same happened."""
@@ -119,20 +126,24 @@ class AlikeBlocks:
     def __init__(self):
         self.did = np.zeros(0, np.uint64)
         self.all_did = {}  # by the first of a batch, and how many: what all of them did
-        self.turns = {}  # accesses so far by first block and warp
+        self.intervals = {}  # so far, by first block
 
     def start(self, blocks):
         self.did = np.zeros(blocks, np.uint64)
 
-    def add(self, access):
-        """Add an access of each block of a batch."""
+    def end(self, first, interval):
+        """Add what is the same in all blocks of a batch, at the end of an interval."""
+        number = hash((self.intervals.get(first, 0), interval.signature()))
+        self.intervals[first] = self.intervals.get(first, 0) + 1
+        key = first, interval.blocks
+        self.all_did[key] = self.all_did.get(key, 0) + number
+
+    def add(self, access, interval):
+        """Add an access that varies, in an interval of its batch."""
         warp, first, blocks = access.who
-        turn = self.turns[first, warp] = self.turns.get((first, warp), 0) + 1
-        if access.recurs:
-            number = hash((warp, turn, id(access.cache)))
-            self.all_did[first, blocks] = self.all_did.get((first, blocks), 0) + number
-            return
-        number = np.array([hash((warp, turn, id(access.reference)))])
+        turn = interval.turn_of(warp)
+        when = warp, turn, self.intervals.get(first, 0), id(access.reference)
+        number = np.array([hash(when)])
         addresses = access.addresses.astype(np.int64)
         if access.active is not None:
             addresses = np.where(access.active, addresses, -1)
@@ -194,13 +205,13 @@ class SharedSuspects:
 
     def access(self, access):
         """Add an access of each block of a batch."""
-        self.alike.add(access)
         first = access.who.first_block
         interval = self.intervals.get(first)
         if interval is None:
-            interval = self.intervals[first] = Interval()
+            interval = self.intervals[first] = Interval(access.blocks)
         interval.kinds |= ACCESS_BITS[access.reference.race_kind]
         if not access.recurs:
+            self.alike.add(access, interval)
             interval.varying.append(access)
             if len(interval.varying) > MOST_WAITING:
                 self._add_to_shadow(first, interval)
@@ -229,6 +240,7 @@ class SharedSuspects:
         interval = self.intervals.pop(first, None)
         if interval is None:
             return
+        self.alike.end(first, interval)
         if interval.varying and not interval.harmless:
             self._add_to_shadow(first, interval)
         shadow = self.shadows.pop(first, None)
