@@ -1,12 +1,15 @@
 """What is wrong with a launch whatever its values are, worst first: missed barriers,
-races, indices, what nobody wrote, a loop without an end, inputs that are written.
+races, indices, what nobody wrote, a loop without an end, inputs that are written. And
+with a kernel, whatever its launch is: masks by chance.
 """
 
 import re
 from functools import partial
 
+from helpers.exercises.sizes import assignments
 from helpers.exercises.sources import text_of
 from helpers.exercises.verdict import Refusal
+from thirty_two_lanes.core import ir
 from thirty_two_lanes.core.errors import BarrierError, NoProgressError, wrapped
 from thirty_two_lanes.core.race import INDIVISIBLE
 
@@ -146,3 +149,44 @@ FAULTS = (
     partial(warnings, kind="exception", reason="wrong"),
     written_inputs,
 )
+
+
+# ---------------------------------------------------------------- masks
+
+
+def chance_masks(kernel):
+    """Where a kernel waits for the lanes that `activemask` names: no rule of CUDA says
+    which these are, though here they are all that come there.
+    """
+    code = [it for block in kernel.blocks for it in block]
+    by_chance, before = set(), None
+    while before != len(by_chance):
+        before = len(by_chance)
+        made = assignments(code)
+        by_chance |= {target for target, it in made if is_by_chance(it, by_chance)}
+    waits = [it.sync for it in code if isinstance(it, ir.WaitForLanes)]
+    return [sync.site for sync in waits if sync.mask in by_chance]
+
+
+def is_by_chance(maker, by_chance) -> bool:
+    """Does what makes a variable take it from `activemask`?"""
+    if not isinstance(maker, (ir.Call, ir.Operation, ir.Cast)):
+        return isinstance(maker, str) and maker in by_chance
+    if isinstance(maker, ir.Call):
+        return maker.function == "cuda.activemask"
+    operands = (maker.operand,) if isinstance(maker, ir.Cast) else maker.operands
+    return any(isinstance(it, str) and it in by_chance for it in operands)
+
+
+def refuse_chance_masks(kernel):
+    """Raise a Refusal for the first of them."""
+    for site in chance_masks(kernel):
+        raise Refusal(
+            "barrier",
+            f"Line {site.line}, `{site.text}`, waits for the lanes that `activemask` "
+            "names, and no rule says which these are: they may be fewer than all that "
+            "come there. Write the lanes that take part as a number, such as "
+            "`0xFFFFFFFF` for all, or get them by `ballot_sync`.",
+            line=site.line,
+            hints="barrier by chance",
+        )

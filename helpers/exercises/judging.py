@@ -1,7 +1,7 @@
 """The judge of kernels. It looks in this order, and stops at the first that speaks:
 
-is there an answer, does it compile, and does it bring no numbers along; at sizes of
-whole blocks, barriers, races, bounds and what nobody wrote, before any value is
+is there an answer, does it compile, does it bring no numbers along, and does it name the
+lanes that it waits for; at sizes of whole blocks, barriers, races, bounds and what nobody wrote, before any value is
 compared; then values, on new numbers, and whether they depend on the inputs; the same
 at sizes of every other kind, and at larger ones; the budget.
 """
@@ -17,9 +17,11 @@ import numpy as np
 from helpers.exercises.budgets import keeps_its_budget, unheld
 from helpers.exercises.faults import (
     at_size,
+    chance_masks,
     first_sentence,
     line_in,
     negative_indices,
+    refuse_chance_masks,
     refuse_faults,
 )
 from helpers.exercises.packing import packed
@@ -262,6 +264,14 @@ def nothing_yet(task):
 # ---------------------------------------------------------------- what is wrong
 
 
+def names_its_lanes(case):
+    """Does it wait for lanes that it names, as all of the exercise's own answers do?"""
+    kernels = map(case.task.kernel, case.task.answer_texts)
+    own = (replace(case, kernel=it).program.ir for it in kernels)
+    if chance_masks(case.program.ir) and not any(map(chance_masks, own)):
+        refuse_chance_masks(case.program.ir)
+
+
 def is_right(case, trials):
     """Is nothing wrong in some trials, and, then, are the values right?"""
     outcomes = []
@@ -370,6 +380,7 @@ LOOKS = (
     holds_no_table,
     is_no_stub,
     brings_nothing_along,
+    names_its_lanes,
     partial(is_right_at_listed, kind=EVEN),
     partial(is_right_at_listed, kind=RAGGED),  # idle threads, blocks half full
     is_right_beyond,

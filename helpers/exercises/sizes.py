@@ -151,14 +151,20 @@ def whole_numbers(kernel) -> set:
 def made_once(code) -> dict:
     """What makes each variable that is assigned in one place alone, by its name."""
     made = {}
+    for target, maker in assignments(code):
+        made[target] = None if target in made else maker
+    return made
+
+
+def assignments(code):
+    """Each variable that is assigned, and what makes it: an instruction, or for a copy
+    another variable or a constant.
+    """
     for it in code:
         if isinstance(it, ir.Copy):
-            pairs = [*zip(it.targets, it.sources, strict=True)]
+            yield from zip(it.targets, it.sources, strict=True)
         else:
-            pairs = [(getattr(it, "target", None), it)]
-        for target, maker in pairs:
-            made[target] = None if target in made else maker
-    return made
+            yield getattr(it, "target", None), it
 
 
 def numbers_in(operand, made) -> set:

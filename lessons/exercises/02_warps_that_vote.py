@@ -330,7 +330,7 @@ class GiveUp(Write):
             "range(LIMIT + 1)",
         ),
         "lanes that are there vote": (
-            "wrong",
+            "barrier",
             "cuda.all_sync(ALL, number > 1 or i >= numbers.size)",
             "(number > 1 and cuda.all_sync(cuda.activemask(), number > 1))",
         ),

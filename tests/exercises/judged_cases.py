@@ -17,6 +17,10 @@ CASES = {  # what is changed in the answer, and the reason
     "no barrier, and no guard": ("race", [BARRIER, "pass", GUARD, ALWAYS]),
     "a return before the barrier": ("barrier", [STORE, f"{EARLY}{STORE}"]),
     "a barrier in a branch": ("barrier", [BARRIER, f"if i < a.size: {BARRIER}"]),
+    "lanes that are there by chance": (
+        "barrier",
+        [BARRIER, f"mask = cuda.activemask() | 1\n    {BARRIER}; cuda.syncwarp(mask)"],
+    ),
     "no guard": ("bounds", [GUARD, ALWAYS]),
     "an index of -1": ("bounds", ["tile[t] = a[i] if", "tile[t] = a[i - 1] if"]),
     "an index from the end": (
