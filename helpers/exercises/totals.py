@@ -10,12 +10,17 @@ do the work of all.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from math import ceil, prod
 from typing import NamedTuple
 
 from helpers.exercises.trials import EVEN, FAR, LARGER, RAGGED, listed_trials
+from thirty_two_lanes.core import ir
 from thirty_two_lanes.core.hardware import WARP_SIZE
+from thirty_two_lanes.emulator.codegen.liveness import reads
+from thirty_two_lanes.emulator.launch import compile_kernel
+from thirty_two_lanes.frontend.argument_types import argument_types
 
 SPARE = 16  # instructions of a warp, for another way to an index
 LOOKED_UP = 16  # items of tuples, such as neighbours' offsets
@@ -125,6 +130,24 @@ sectors = on_lines("coalescing", lambda row: row.sectors)
 requests = on_lines("coalescing", lambda row: row.requests)
 
 
+def handovers(outcome):
+    """The fences, and the atomic operations whose values are used: without a barrier, a
+    thread learns by them what others did, if they did so already.
+    """
+    types = argument_types(outcome.kernel, [*outcome.held.values()])
+    program = compile_kernel(outcome.kernel, types, merged=True)
+    code = [it for block in program.ir.blocks for it in block]
+    read = {name for it in code for name in reads(it)}
+    used = [it for it in code if isinstance(it, ir.Atomic) and it.target in read]
+    used = {it.reference for it in used}
+    rows = {replace(it.site, kind=it.kind, array=it.array) for it in used}  # of tables
+    for table in (outcome.run.coalescing.by_line, outcome.run.bank_conflicts.by_line):
+        for row in rows & table.keys():
+            where = f"on line {row.line}, `{row.text}`"
+            yield Summand(table[row].active_lanes, where)
+    yield Summand(outcome.run.waits.fences)
+
+
 TOTALS = {  # by the name of the reason
     "work": Total(
         "instructions",
@@ -162,6 +185,12 @@ TOTALS = {  # by the name of the reason
         atomics_and_fences,
         "Its threads make {:,} atomic operations and fences",
         beside="barriers",
+    ),
+    "handovers": Total(
+        "fences with atomic operations whose values are used",
+        handovers,
+        "Its threads make {:,} fences, or atomic operations whose values they use",
+        instead="barriers",
     ),
     "all_atomics": Total(
         "atomic operations on global memory",

@@ -105,7 +105,7 @@ class Trial:
     def run(self, kernel) -> "Outcome":
         """Launch a kernel in the emulator."""
         names = dict(zip(self.arguments, argument_names(kernel), strict=True))
-        outcome = Outcome(self, names, self.held(), kernel=kernel)
+        outcome = Outcome(self, kernel, names, self.held())
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             try:
@@ -127,11 +127,11 @@ class Outcome:
     """What a kernel did in a trial: the Run, or the error that ended it."""
 
     trial: Trial
+    kernel: object = field(repr=False)
     names: dict  # what the kernel calls each argument
     held: dict = field(repr=False)  # the arguments after the launch
     run: object = None
     error: Exception | None = None
-    kernel: object = field(default=None, repr=False)
 
     @property
     def outputs(self) -> dict:

@@ -9,7 +9,7 @@ from thirty_two_lanes.core.errors import BarrierError, NoProgressError
 
 def is_right(kernel, trial) -> bool:
     """Does a kernel come to its end in a trial, with the right values?"""
-    outcome = Outcome(trial, {}, trial.held())
+    outcome = Outcome(trial, kernel, {}, trial.held())
     try:
         kernel[trial.launch](*trial.passed(outcome.held))
     except (BarrierError, NoProgressError, IndexError):
