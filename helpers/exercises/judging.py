@@ -1,9 +1,10 @@
 """The judge of kernels. It looks in this order, and stops at the first that speaks:
 
-is there an answer, does it compile, does it bring no numbers along, and does it name the
-lanes that it waits for; at sizes of whole blocks, barriers, races, bounds and what nobody wrote, before any value is
-compared; then values, on new numbers, and whether they depend on the inputs; the same
-at sizes of every other kind, and at larger ones; the budget.
+is there an answer, does it compile, does it bring no numbers along, and name the lanes
+that it waits for; at sizes of whole blocks, barriers, races, bounds and what nobody
+wrote, before any value is compared; then values, on new numbers, and whether they
+depend on the inputs; the same at sizes of every other kind, and at larger ones; the
+budget.
 """
 
 import time
@@ -26,7 +27,7 @@ from helpers.exercises.faults import (
 )
 from helpers.exercises.packing import packed
 from helpers.exercises.rebuilding import Malformed, answer_of
-from helpers.exercises.sizes import whole_numbers
+from helpers.exercises.sizes import own_numbers
 from helpers.exercises.sources import lines_changed, tuples_of
 from helpers.exercises.totals import LOOKED_UP
 from helpers.exercises.trials import (
@@ -34,8 +35,9 @@ from helpers.exercises.trials import (
     FAR,
     LARGER,
     RAGGED,
+    SMALLER,
+    drawn_trials,
     far_trials,
-    larger_trials,
     listed_trials,
 )
 from helpers.exercises.values import (
@@ -155,15 +157,15 @@ class JudgedKernel:
         self.listed = self.listed or listed_trials(self.task, self.seed)
 
     @cached_property
-    def larger(self):
-        """The trials of sizes beyond those."""
-        return larger_trials(self.task, self.seed)
+    def drawn(self):
+        """The trials of other sizes."""
+        return drawn_trials(self.task, self.seed)
 
     @property
     def far(self):
         """Those of sizes beyond what the kernel's own numbers may count."""
-        done = [it for it in self.outcomes if it.trial.kind == LARGER]
-        return far_trials(self.task, self.seed, whole_numbers(self.program.ir), done)
+        numbers = own_numbers(self.program.ir, self.listed[0].launch[1])
+        return far_trials(self.task, self.seed, numbers, self.outcomes)
 
     def with_other_numbers(self):
         """The same kernel before numbers that are drawn anew."""
@@ -289,15 +291,16 @@ def is_right_at_listed(case, kind):
 
 
 def is_right_beyond(case):
-    """Is it at sizes beyond what anybody can read, and what its own numbers count?"""
-    is_right(case, case.larger)
+    """Is it at sizes that nobody can read, and beyond what its own numbers count?"""
+    is_right(case, case.drawn)
     is_right(case, case.far)
 
 
 # ---------------------------------------------------------------- values
 
 # the reasons
-VALUES_DIFFER = {EVEN: "wrong", RAGGED: "tail", LARGER: "larger", FAR: "larger"}
+VALUES_DIFFER = {EVEN: "wrong", **dict.fromkeys((RAGGED, SMALLER), "tail")}
+VALUES_DIFFER |= dict.fromkeys((LARGER, FAR), "larger")
 
 
 def refuse_values(case, outcomes):
@@ -364,7 +367,7 @@ def items_in(operands) -> int:
 
 def praise(case) -> str:
     """What the points are for."""
-    trials = [*case.listed, *case.larger]  # those that any kernel meets
+    trials = [*case.listed, *case.drawn]  # those that any kernel meets
     sizes = len({it.size for it in trials})
     lacking = unheld(case.task)
     kept = [it.replace("_", " ") for it in case.task.budget if it not in lacking]

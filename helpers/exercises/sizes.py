@@ -1,21 +1,26 @@
-"""The sizes of an exercise that nobody lists: beyond those that are, and beyond what a
-kernel counts with numbers of its own.
+"""The sizes of an exercise that nobody lists: between those that are, beyond them, and
+beyond what a kernel counts with numbers of its own.
 
 A number may count elements along an axis, blocks, or turns of a loop. Sizes go beyond
-it as far as the limits below, as larger launches take long to emulate.
+it as far as the limits below, as larger launches take long to emulate; beyond one that
+is compared, or a narrow type's, they go farther, since few right kernels have it.
 """
 
 from math import prod
 from operator import attrgetter
+from typing import NamedTuple
 
 import numpy as np
 
 from helpers.exercises.arguments import whole_size
 from helpers.exercises.variants import generator
 from thirty_two_lanes.core import ir
+from thirty_two_lanes.core.hardware import WARP_SIZE
 
 FARTHEST, MOST = 70_000, 140_000  # elements along an axis, and in all, beyond a number
 BUSIEST, THREADS = 30_000, 300_000  # instructions of a block there, and all threads
+BUSIEST_AT_BOUND, THREADS_AT_BOUND = 300_000, 1_200_000  # beyond one that is compared
+GROWS = 1.5  # times the instructions of a block at listed sizes
 
 
 def larger_sizes(task, seed):
@@ -34,25 +39,58 @@ def larger_sizes(task, seed):
             yield tuple(int(it) * task.multiple for it in size)
 
 
-def far_size(task, seed, numbers, outcome):
-    """A size beyond all that some numbers may count along the axis on which that of an
-    outcome is larger; None where it is beyond them, or where none is affordable.
+def smaller_sizes(task, seed):
+    """A size that one warp could have an element of each for, and one of any extent up
+    to the largest that are listed: a bound between two that are listed, lest it pass.
+    """
+    largest = largest_listed(task)
+    few = max(int(WARP_SIZE ** (1 / largest.size)), 2)
+    rng = generator(task.name, seed, "smaller")
+    small = rng.integers(2, few, largest.size, endpoint=True)
+    for size in (small, largest ** rng.random(largest.size)):
+        size = np.minimum(size.astype(int), largest)
+        yield tuple(int(it) * task.multiple for it in size)
+
+
+def far_size(task, seed, numbers, outcome, listed):
+    """A size beyond all that a kernel's numbers may count along the axis on which that
+    of an outcome is larger; None where it is beyond them, or where none is affordable.
+    A block executes at most `listed` instructions at the sizes that are listed.
     """
     size, largest = np.array(outcome.trial.size), largest_listed(task)
     axis = int((size // task.multiple > largest).argmax())
     each = elements_each(outcome)
-    busiest = max(outcome.run.balance.busiest_block, 1)
-    reach = min(FARTHEST // each, size[axis] * BUSIEST // busiest)
-    counted = {it * unit for it in numbers for unit in units_along(task, axis)}
-    within = sorted(it for it in counted if size[axis] <= it <= reach)
-    while within and threads_at(task, narrowed(size, axis, within[-1], each)) > THREADS:
+    reach, farther = reaches(size[axis], each, busiest_block(outcome), listed)
+    counted = {it * unit for it in numbers.all for unit in units_along(task, axis)}
+    counted = {it for it in counted if it <= reach}
+    counted |= {it for it in numbers.bounds if it <= farther}
+    within = sorted(it for it in counted if it >= size[axis])
+    while within:
+        threads = threads_at(task, narrowed(size, axis, within[-1], each))
+        if threads <= (THREADS_AT_BOUND if within[-1] in numbers.bounds else THREADS):
+            break
         within.pop()
-    if not within:
+    else:
         return None
     rng, limit = generator(task.name, seed, "far", axis), limit_along(task, axis)
     far = beyond(rng, largest[axis], limit, within[-1] // task.multiple)
     size = narrowed(size, axis, far * task.multiple, each) // task.multiple
     return tuple(int(it) * task.multiple for it in np.maximum(size, 1))
+
+
+def reaches(extent, each, busiest, listed):
+    """How far sizes go along an axis: beyond any number, and beyond one that a kernel
+    compares, where they may be as large as they like if a block's work does not grow.
+    """
+    farthest = min(FARTHEST, MOST // each)
+    if busiest > GROWS * listed:
+        farthest = min(farthest, extent * BUSIEST_AT_BOUND // busiest)
+    return min(FARTHEST // each, extent * BUSIEST // busiest), farthest
+
+
+def busiest_block(outcome) -> int:
+    """The instructions of the block that executes most."""
+    return max(outcome.run.balance.busiest_block, 1)
 
 
 def narrowed(size, axis, extent, each) -> np.ndarray:
@@ -126,33 +164,60 @@ COMPUTED = {  # of constants
     "floordiv": np.floor_divide,
     "truediv": np.true_divide,
     "lshift": np.left_shift,
+    "pow": np.float_power,
 }
+BOUNDS = {"lt", "le", "gt", "ge", "eq", "ne", "min", "max", "in range", "mod", "and"}
 DIVIDES = {"floordiv": int, "truediv": int, "rshift": lambda bits: 1 << min(bits, 32)}
 
 
-def whole_numbers(kernel) -> set:
-    """The whole numbers that a kernel's instructions have among their operands, or
-    compute of constants alone, and the first that narrow types do not hold; and these
-    times all that something is divided by.
+class OwnNumbers(NamedTuple):
+    """The whole numbers of a kernel that may count something: all, and those of them
+    that may bound it, as it compares them, or as its narrow types hold none beyond.
+    """
+
+    all: set
+    bounds: set
+
+
+def own_numbers(kernel, threads) -> OwnNumbers:
+    """Those that a kernel's instructions have among their operands, or compute of
+    constants alone, among which are the threads of a block; and these times all that
+    something is divided by.
     """
     code = [it for block in kernel.blocks for it in block]
-    made, found, parts = made_once(code), {1}, {1}
+    made = made_once(code) | sizes_of_block(code, np.ravel(threads))
+    found, bounds, parts = {1}, set(), {1}
     for it in code:
+        numbers = set()
         for name in it.nature.reads:
-            found |= numbers_in(attrgetter(name)(it), made)
+            numbers |= numbers_in(attrgetter(name)(it), made)
         if isinstance(it, ir.Cast) and it.dtype.kind in "iu" and it.dtype.itemsize < 4:
-            found.add(int(np.iinfo(it.dtype).max) + 1)
+            numbers.add(int(np.iinfo(it.dtype).max) + 1)
+            bounds |= numbers
+        if isinstance(it, ir.Operation) and it.operator in BOUNDS:
+            bounds |= numbers
         if isinstance(it, ir.Operation) and it.operator in DIVIDES:
             by = numbers_in(it.operands[1], made)
             parts |= {DIVIDES[it.operator](number) for number in by}
-    return {number * part for number in found for part in parts}
+        found |= numbers
+    return OwnNumbers({number * part for number in found for part in parts}, bounds)
+
+
+def sizes_of_block(code, threads) -> dict:
+    """The threads of a block along an axis, by the variables that ask for them."""
+    along = zip("xyz", threads, strict=False)
+    names = {f"cuda.blockDim.{axis}": number for axis, number in along}
+    calls = [it for it in code if isinstance(it, ir.Call) and it.function in names]
+    return {it.target: ir.Const(np.int64(names[it.function])) for it in calls}
 
 
 def made_once(code) -> dict:
-    """What makes each variable that is assigned in one place alone, by its name."""
+    """What makes each variable that one instruction alone makes, by its name; loops
+    have some of theirs twice.
+    """
     made = {}
     for target, maker in assignments(code):
-        made[target] = None if target in made else maker
+        made[target] = maker if made.get(target, maker) == maker else None
     return made
 
 

@@ -15,7 +15,14 @@ from functools import partial
 from math import ceil, prod
 from typing import NamedTuple
 
-from helpers.exercises.trials import EVEN, FAR, LARGER, RAGGED, listed_trials
+from helpers.exercises.trials import (
+    EVEN,
+    FAR,
+    LARGER,
+    RAGGED,
+    SMALLER,
+    listed_trials,
+)
 from thirty_two_lanes.core import ir
 from thirty_two_lanes.core.hardware import WARP_SIZE
 from thirty_two_lanes.emulator.codegen.liveness import reads
@@ -337,7 +344,7 @@ def sizes_of(case) -> list:
     most threads have no element, and may as well compute something for nothing), and
     those of larger sizes: what is slow there alone is slow.
     """
-    even, of_kind = {}, {EVEN: [], RAGGED: [], LARGER: [], FAR: []}
+    even, of_kind = {}, {it: [] for it in (EVEN, RAGGED, SMALLER, LARGER, FAR)}
     for outcome in case.outcomes:
         of_kind[outcome.trial.kind].append(outcome)
     for outcome in of_kind[EVEN]:

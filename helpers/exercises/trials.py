@@ -1,8 +1,8 @@
 """Trials: an exercise's launches on new numbers, and what an answer did with them.
 
 The first size comes three times: with some numbers, with others, and with the first
-ones but for one element of each input. Larger sizes than all that are listed come
-last, and are drawn. Outputs are unwritten when a kernel starts.
+ones but for one element of each input. Sizes that are drawn, between those that
+are listed and beyond them, come last. Outputs are unwritten when a kernel starts.
 
 Where only the order of inputs matters, numbers come as they are drawn, far below zero,
 close together and far above zero in turn: no constant is as good as infinity, and no
@@ -18,7 +18,12 @@ import numpy as np
 from numba import cuda
 
 from helpers.exercises.arguments import InOut, Out, whole_size
-from helpers.exercises.sizes import far_size, larger_sizes
+from helpers.exercises.sizes import (
+    busiest_block,
+    far_size,
+    larger_sizes,
+    smaller_sizes,
+)
 from helpers.exercises.variants import generator
 from thirty_two_lanes.core.errors import BarrierError, ExplainedError, NoProgressError
 from thirty_two_lanes.emulator import emulate
@@ -26,7 +31,8 @@ from thirty_two_lanes.frontend.kernels import argument_names
 
 TURNS = 60_000  # iterations of a warp's loops, for inputs of some thousand elements
 POISON = 0xCD
-EVEN, RAGGED, LARGER, FAR = "even", "ragged", "larger", "far"  # kinds of sizes
+# kinds of sizes
+EVEN, RAGGED, SMALLER, LARGER, FAR = "even", "ragged", "smaller", "larger", "far"
 # where numbers are whose order matters
 SIDES = "", "far below 0", "close together", "far above 0"
 LARGE = 2.0**60  # what floats are stretched to; their squares are float32, too
@@ -40,7 +46,7 @@ class Trial:
     task: object
     size: tuple
     arguments: dict  # by name: arrays, numbers, Out and InOut
-    kind: str  # EVEN, RAGGED, LARGER or FAR
+    kind: str  # EVEN, RAGGED, SMALLER, LARGER or FAR
     order: int  # the seed of the warps' order
     side: str = ""  # one of SIDES
 
@@ -141,7 +147,7 @@ class Outcome:
 
 def trials_of(task, seed) -> list[Trial]:
     """The trials of an exercise that do not depend on the kernel."""
-    return [*listed_trials(task, seed), *larger_trials(task, seed)]
+    return [*listed_trials(task, seed), *drawn_trials(task, seed)]
 
 
 def listed_trials(task, seed) -> list[Trial]:
@@ -164,22 +170,27 @@ def in_turn(trials) -> list[Trial]:
     return [stretched(it, sides.get(id(it), "")) for it in trials]
 
 
-def larger_trials(task, seed) -> list[Trial]:
-    """Those of sizes that are beyond all that are listed."""
+def drawn_trials(task, seed) -> list[Trial]:
+    """Those of sizes between those that are listed, and beyond all of them."""
     listed = 1 + len(task.even) + len(task.ragged)
+    sizes = [(size, SMALLER) for size in smaller_sizes(task, seed)]
+    sizes += [(size, LARGER) for size in larger_sizes(task, seed)]
     return [
-        stretched(trial(task, size, LARGER, seed, order), SIDES[order % len(SIDES)])
-        for order, size in enumerate(larger_sizes(task, seed), start=listed)
+        stretched(trial(task, size, kind, seed, order), SIDES[order % len(SIDES)])
+        for order, (size, kind) in enumerate(sizes, start=listed)
     ]
 
 
 def far_trials(task, seed, numbers, outcomes) -> list[Trial]:
     """Those of sizes that are beyond what numbers of a kernel may count, for each of
-    the larger ones, by what the kernel did there.
+    the larger ones, by what the kernel did in the trials so far.
     """
-    later = len(outcomes)
+    larger = [it for it in outcomes if it.trial.kind == LARGER]
+    later = len(larger)
+    listed = max(busiest_block(it) for it in outcomes if it.trial.kind != LARGER)
     sizes = (
-        (far_size(task, seed, numbers, it), it.trial.order + later) for it in outcomes
+        (far_size(task, seed, numbers, it, listed), it.trial.order + later)
+        for it in larger
     )
     return [
         stretched(trial(task, size, FAR, seed, order), SIDES[order % len(SIDES)])

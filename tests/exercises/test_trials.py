@@ -22,7 +22,7 @@ def test_a_variant_depends_on_the_seed_and_other_numbers_do_not():
     assert not np.array_equal(first[0].arguments["a"], second[0].arguments["a"])
     changed = first[0].arguments["a"] != first[2].arguments["a"]
     assert 1 >= changed.sum()
-    assert [256, 256, 256, 64, 1, 33, 100] == [it.size[0] for it in first[:-1]]
+    assert [256, 256, 256, 64, 1, 33, 100] == [it.size[0] for it in first[:-3]]
 
 
 class Boxes(PairSums):
@@ -38,7 +38,7 @@ class Boxes(PairSums):
 def test_larger_sizes_are_drawn_from_the_seed():
     """Along each axis two to three times the largest, or as large as there may be."""
     drawn = [trials_of(TASK, seed)[-1].size[0] for seed in range(60)]
-    boxes = [it.size for seed in range(60) for it in trials_of(Boxes(), seed)[5:]]
+    boxes = [it.size for seed in range(60) for it in trials_of(Boxes(), seed)[-2:]]
 
     assert drawn == [trials_of(TASK, seed)[-1].size[0] for seed in range(60)]
     assert 512 < min(drawn) < 530 and 750 < max(drawn) <= 768
@@ -47,6 +47,18 @@ def test_larger_sizes_are_drawn_from_the_seed():
     assert {44} == {rows for _, rows, _ in wide}
     assert {4, 8} == {rows for _, rows, _ in deep}
     assert {4, 8, 12, 16} == {cols for _, _, cols in boxes}
+
+
+def test_sizes_between_those_that_are_listed_are_drawn():
+    """One that a warp has lanes for, and one up to the largest, along each axis."""
+    drawn = [[*sizes.smaller_sizes(TASK, seed)] for seed in range(200)]
+    boxes = {it for seed in range(60) for it in sizes.smaller_sizes(Boxes(), seed)}
+
+    few, more = ({size[0] for size in column} for column in zip(*drawn, strict=True))
+    assert {*range(2, 33)} == few
+    assert 1 == min(more) and 200 < max(more) <= 256
+    assert {0} == {it % 4 for size in boxes for it in size}
+    assert all(np.less_equal(size, (12, 40, 64)).all() for size in boxes)
 
 
 def test_an_exercise_knows_its_seed():
