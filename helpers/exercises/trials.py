@@ -1,7 +1,7 @@
 """Trials: an exercise's launches on new numbers, and what an answer did with them.
 
-The first size comes three times: with some numbers, with others, and with the first
-ones but for one element of each input. Sizes that are drawn, between those that
+The first size comes three times: with some numbers, with small whole ones, and with the
+first ones but for one element of each input. Sizes that are drawn, between those that
 are listed and beyond them, come last. Outputs are unwritten when a kernel starts.
 
 Where only the order of inputs matters, numbers come as they are drawn, far below zero,
@@ -35,8 +35,9 @@ POISON = 0xCD
 EVEN, RAGGED, SMALLER, LARGER, FAR = "even", "ragged", "smaller", "larger", "far"
 # where numbers are whose order matters
 SIDES = "", "far below 0", "close together", "far above 0"
+WHOLE, SMALL = "that are whole", 8  # and no larger
+PARTS = 5003  # of the largest number, of which some differ where numbers are close
 LARGE = 2.0**60  # what floats are stretched to; their squares are float32, too
-CLOSE = 2.0**-20  # what floats are multiplied by to be close together
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,8 @@ class Trial:
     arguments: dict  # by name: arrays, numbers, Out and InOut
     kind: str  # EVEN, RAGGED, SMALLER, LARGER or FAR
     order: int  # the seed of the warps' order
-    side: str = ""  # one of SIDES
+    side: str = ""  # one of SIDES, or WHOLE
+    like: object = None  # a trial that is like it, where numbers are whole
 
     @cached_property
     def launch(self):
@@ -70,9 +72,18 @@ class Trial:
 
     def rtol(self, name):
         """What `check` allows for an output: nothing where its numbers are moved, and
-        not computed; else what the exercise says.
+        not computed, or where they are exact; else what the exercise says.
         """
-        return 0 if name in self.moved and self.task.rtol is None else self.task.rtol
+        if self.task.rtol is None and name in self.moved | self.exact:
+            return 0
+        return self.task.rtol
+
+    @cached_property
+    def exact(self) -> set:
+        """The outputs that are right to the last bit, in whatever order numbers are
+        added up: whole numbers, made of whole numbers.
+        """
+        return whole_outputs(self) & whole_outputs(self.like) if self.like else set()
 
     @cached_property
     def moved(self) -> set:
@@ -158,6 +169,7 @@ def listed_trials(task, seed) -> list[Trial]:
         trial(task, whole_size(size), kind, seed, order)
         for order, (size, kind) in enumerate([sizes[0], *sizes])
     ]
+    drawn[1] = with_whole_numbers(drawn[1], like=drawn[0])
     changed = one_element_changed(drawn[0], drawn[1])
     first, second, *others = in_turn(drawn)
     return [first, second, changed, *others]
@@ -232,22 +244,77 @@ def stretched(trial, side) -> Trial:
 
 
 def closer(arrays) -> dict:
-    """Arrays whose numbers are close together: floats near 0; whole numbers next to the
-    largest of their type, each at its rank.
+    """Arrays whose numbers are next to each other, each at its rank: whole ones up to
+    the largest of their type, floats from 1 on.
     """
-    if next(iter(arrays.values())).dtype.kind == "f":
-        return {name: it * it.dtype.type(CLOSE) for name, it in arrays.items()}
     all_of_them = np.unique(np.concatenate([it.ravel() for it in arrays.values()]))
+    ranks = {name: np.searchsorted(all_of_them, it) for name, it in arrays.items()}
+    if next(iter(arrays.values())).dtype.kind == "f":
+        eps = max(np.finfo(it.dtype).eps for it in arrays.values())
+        return {k: (1 + it * eps).astype(arrays[k].dtype) for k, it in ranks.items()}
     first = min(map(largest_of, arrays.values())) - len(all_of_them)
-    return {
-        name: (first + np.searchsorted(all_of_them, it)).astype(it.dtype)
-        for name, it in arrays.items()
-    }
+    return {k: (first + it).astype(arrays[k].dtype) for k, it in ranks.items()}
 
 
 def largest_of(array) -> float:
     """How large the numbers of an array are stretched to."""
     return LARGE if array.dtype.kind == "f" else np.iinfo(array.dtype).max
+
+
+def with_whole_numbers(trial, like) -> Trial:
+    """A trial with small whole numbers for floats, so that sums and products of them
+    are exact; as it is where the order of numbers matters alone, or where such numbers
+    are too large for what is done with them.
+    """
+    if trial.task.ordered or not any(map(is_of_floats, trial.arguments.values())):
+        return trial
+    like = replace(like, arguments=whole_arguments(like))
+    found = replace(trial, arguments=whole_arguments(trial), side=WHOLE, like=like)
+    with np.errstate(all="ignore"):
+        values = [*found.expected.values(), *like.expected.values()]
+    return found if all(np.isfinite(it).all() for it in values) else trial
+
+
+def is_of_floats(argument) -> bool:
+    """Does an argument bring floats along?"""
+    if isinstance(argument, Out):
+        return False
+    values = np.asarray(plain(argument))
+    return values.dtype.kind == "f" and values.size > 0
+
+
+def whole_arguments(trial) -> dict:
+    """Its arguments with whole numbers for floats, except those that are fixed."""
+    return {
+        name: whole(it) if is_of_floats(it) and name not in trial.task.fixed else it
+        for name, it in trial.arguments.items()
+    }
+
+
+def whole(argument):
+    """An argument with whole numbers for floats, of the same signs. Those of an array
+    vary, however close together its numbers are.
+    """
+    if isinstance(argument, InOut):
+        return InOut(whole(argument.array))
+    size = np.abs(argument)
+    if not np.ndim(argument):
+        return type(argument)(np.sign(argument) * min(np.ceil(size), SMALL))
+    parts = np.floor(size * (PARTS / max(size.max(), 1)))
+    few = np.sign(argument) * (1 + parts % SMALL)
+    return few.astype(argument.dtype)
+
+
+def whole_outputs(trial) -> set:
+    """The outputs of floats that are whole, and no larger than whole floats may be."""
+    expected = {name: np.asarray(it) for name, it in trial.expected.items()}
+    floats = {k: it for k, it in expected.items() if trial.held()[k].dtype.kind == "f"}
+    return {
+        name
+        for name, it in floats.items()
+        if (it == np.floor(it)).all()
+        and np.abs(it).max(initial=0) * np.finfo(trial.held()[name].dtype).eps < 1
+    }
 
 
 def one_element_changed(first, other) -> Trial:

@@ -40,7 +40,7 @@ class Halves(Write):
         return (ceil(cols / 32), ceil(rows / 8)), threads
 
     def spec(self, a):
-        return a / 2
+        return a / 2, 0
 
     answer = "@cuda.jit\ndef halves(out, a, total, by, n):\n    pass"
 
@@ -78,7 +78,7 @@ Budget:
 
 Specification:
     def spec(a):
-        return a / 2"""
+        return a / 2, 0"""
 LIMITS = """\
 The usual limits:
     instructions, float64 operations, sectors and atomic operations with fences: less \
@@ -128,7 +128,7 @@ and the usual limits, which `task.usual_limits()` prints
 
 ```python
 def spec(a):
-    return a / 2
+    return a / 2, 0
 ```"""
 
 

@@ -61,6 +61,37 @@ def test_sizes_between_those_that_are_listed_are_drawn():
     assert all(np.less_equal(size, (12, 40, 64)).all() for size in boxes)
 
 
+class Scaled(PairSums):
+    """Half the sums, with a number that is no array."""
+
+    def inputs(self, rng, n):
+        factor = np.float32(rng.choice((-0.25, 3.5)))
+        return {**super().inputs(rng, n), "factor": factor}
+
+    def spec(self, a, factor):
+        return super().spec(a) * factor
+
+
+class Means(PairSums):
+    """Thirds, which are whole by chance alone."""
+
+    def spec(self, a):
+        return super().spec(a) / np.float32(3)
+
+
+def test_one_trial_has_small_whole_numbers():
+    """There an output that is whole, too, is right to the last bit."""
+    first, whole, *_ = trials_of(Scaled(), 1)
+
+    a = whole.arguments["a"]
+    assert {"float32"} == {it.arguments["a"].dtype.name for it in (first, whole)}
+    assert np.array_equal(a, np.round(a)) and 1 < np.abs(a).max() <= 8
+    assert whole.arguments["factor"] in (-1, 4)
+    assert (0, None) == (whole.rtol("out"), first.rtol("out"))
+    assert "256, with numbers that are whole" == whole.words
+    assert trials_of(Means(), 1)[1].rtol("out") is None
+
+
 def test_an_exercise_knows_its_seed():
     """The cell that checks an answer asks for the same variant."""
     assert [None, 7, "a"] == [PairSums(it).seed for it in (None, 7, "a")]
