@@ -125,7 +125,7 @@ class Blend(Write):
     budget, work = {"sectors": 4}, 4
 
     def inputs(self, rng, n):
-        a, b = rng.integers(0, 256, (2, n)).astype(self.type)
+        a, b = rng.uniform(-300, 300, (2, n)).astype(self.type)
         return {"out": Out(n, self.type), "a": a, "b": b}
 
     def launch(self, n):

@@ -78,7 +78,6 @@ class TwoWays(SpeedUp):
     stars, points = 2, 3
     choices = {"grows": (0, 1), "steps": (24, 20), "rate": (0.05, 0.02)}
     even, ragged = (256, 384), (1, 2, 33, 151, 255)
-    rtol = 1e-4
     setup = "ROUNDS = $steps"
 
     @property
@@ -90,7 +89,7 @@ class TwoWays(SpeedUp):
         }
 
     def inputs(self, rng, n):
-        return {"out": Out(n), "a": numbers(rng, np.float32, -1, 1, n)}
+        return {"out": Out(n), "a": numbers(rng, np.float32, -1, 3, n)}
 
     def launch(self, n):
         return ceil(n / 64), 64

@@ -231,7 +231,7 @@ class Embedding(Write):
         words = rng.integers(0, known, n)
         none = rng.random(n) < 0.3
         words[none] = -rng.integers(1, 10 ** rng.integers(1, 9, none.sum()))
-        words[n // 2], words[-1] = 0, known - 1
+        words[rng.permutation(n)[:2]] = (0, known - 1)[:n]
         table = numbers(rng, self.type, -9000, 9000, (known, width))
         out = Out((n, width), self.type)
         return {"out": out, "table": table, "words": words.astype(np.int32)}

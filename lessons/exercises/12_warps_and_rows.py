@@ -271,7 +271,7 @@ class Csr(Write):
         columns = []
         for length in rng.permutation(lengths):
             band = min(10 * length // 9, cols)
-            first = rng.integers(cols - band + 1)
+            first = rng.choice((rng.integers(cols - band + 1), cols - band))
             columns.append(first + np.sort(rng.permutation(band)[:length]))
         starts = np.cumsum([0, *map(len, columns)])
         columns = np.concatenate(columns)

@@ -255,7 +255,7 @@ class WideDistance(SpeedUp):
     budget = {"atomics": 4, "requests": 2 * 4096 // 128 + 4, "sectors": "ideal"}
 
     def inputs(self, rng, n):
-        a, b = rng.uniform(-9, 9, (2, n)).astype(self.type)
+        a, b = rng.uniform(-400, 400, (2, n)).astype(self.type)
         return {"out": InOut(np.zeros(1, self.type)), "a": a, "b": b}
 
     def launch(self, n):

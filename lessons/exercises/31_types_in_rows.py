@@ -205,7 +205,7 @@ class LayerNorm(Write):
 
     def inputs(self, rng, rows, cols):
         a = self.centre + rng.integers(0, 160, (rows, cols)) / 16
-        a += rng.integers(0, 100, (rows, 1))
+        a += rng.integers(0, 2000, (rows, 1)) * np.sign(self.centre)
         a *= rng.choice((-1, 1), (rows, 1))
         return {"out": Out((rows, cols)), "a": a.astype(np.float32)}
 
