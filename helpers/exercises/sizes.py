@@ -188,9 +188,7 @@ def own_numbers(kernel, threads) -> OwnNumbers:
     made = made_once(code) | sizes_of_block(code, np.ravel(threads))
     found, bounds, parts = {1}, set(), {1}
     for it in code:
-        numbers = set()
-        for name in it.nature.reads:
-            numbers |= numbers_in(attrgetter(name)(it), made)
+        numbers = set().union(*(numbers_in(each, made) for each in operands_of(it)))
         if isinstance(it, ir.Cast) and it.dtype.kind in "iu" and it.dtype.itemsize < 4:
             numbers.add(int(np.iinfo(it.dtype).max) + 1)
             bounds |= numbers
@@ -230,6 +228,20 @@ def assignments(code):
             yield from zip(it.targets, it.sources, strict=True)
         else:
             yield getattr(it, "target", None), it
+
+
+def operands_of(instruction):
+    """What an instruction reads: variables, constants, and tuples of them."""
+    return (attrgetter(name)(instruction) for name in instruction.nature.reads)
+
+
+def variables_in(operand) -> set:
+    """The names of the variables in an operand."""
+    if isinstance(operand, ir.Slice):
+        operand = operand.start, operand.stop, operand.step
+    if isinstance(operand, tuple):
+        return set().union(*map(variables_in, operand))
+    return {operand} if isinstance(operand, str) else set()
 
 
 def numbers_in(operand, made) -> set:

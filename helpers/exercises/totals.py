@@ -15,6 +15,7 @@ from functools import partial
 from math import ceil, prod
 from typing import NamedTuple
 
+from helpers.exercises.sizes import operands_of, variables_in
 from helpers.exercises.trials import (
     EVEN,
     FAR,
@@ -25,7 +26,6 @@ from helpers.exercises.trials import (
 )
 from thirty_two_lanes.core import ir
 from thirty_two_lanes.core.hardware import WARP_SIZE
-from thirty_two_lanes.emulator.codegen.liveness import reads
 from thirty_two_lanes.emulator.launch import compile_kernel
 from thirty_two_lanes.frontend.argument_types import argument_types
 
@@ -144,7 +144,8 @@ def handovers(outcome):
     types = argument_types(outcome.kernel, [*outcome.held.values()])
     program = compile_kernel(outcome.kernel, types, merged=True)
     code = [it for block in program.ir.blocks for it in block]
-    read = {name for it in code for name in reads(it)}
+    operands = (operand for it in code for operand in operands_of(it))
+    read = set().union(*map(variables_in, operands))
     used = [it for it in code if isinstance(it, ir.Atomic) and it.target in read]
     used = {it.reference for it in used}
     rows = {replace(it.site, kind=it.kind, array=it.array) for it in used}  # of tables
