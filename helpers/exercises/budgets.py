@@ -12,23 +12,25 @@ from math import ceil, floor
 from typing import NamedTuple
 
 from helpers.exercises.faults import at_size, line_in
+from helpers.exercises.reasons import (
+    Summand,
+    added,
+    allowed,
+    beyond,
+    in_all,
+    on_lines,
+)
 from helpers.exercises.sources import lines_changed
 from helpers.exercises.totals import (
     LOOKED_UP,
     TIMES_RAGGED,
     TOTALS,
-    Summand,
-    added,
-    allowed,
     atomics,
-    beyond,
     described_totals,
     excess_of_share,
     excess_of_stores,
     excess_of_total,
-    in_all,
     loads_of,
-    on_lines,
     requests,
     sizes_of,
     totals_of,

@@ -1,12 +1,13 @@
 """The reasons for which an answer is refused or a mark is what it is.
 
 Tests, gradebooks and exercises share these words. `hints.toml` has three hints for each
-that a kernel or a prediction can have; an exercise may have better ones.
+that a kernel or a prediction can have; an exercise may have better ones. And what is over a limit, by its parts, in words.
 """
 
 import re
 import tomllib
 from pathlib import Path
+from typing import NamedTuple
 
 REASONS = {  # those of the judge, in words
     "no_answer": "there is nothing to judge yet",
@@ -77,3 +78,54 @@ def hints_for(reason, own) -> tuple[str, ...]:
         if hints := own.get(key) or HINTS.get(key):
             return hints
     return ()
+
+
+class Summand(NamedTuple):
+    """A part of a number that adds up, and where it comes from, if that is known."""
+
+    number: int
+    where: str = ""
+
+
+def added(parts) -> int:
+    return sum(part.number for part in parts)
+
+
+def on_lines(table, number, array=False):
+    """Counts in an outcome: a part for each row of one of its tables."""
+
+    def parts(outcome):
+        for site, row in getattr(outcome.run, table).by_line.items():
+            where = f"on line {site.line}, `{site.text}`"
+            yield Summand(number(row), f"by `{row.array}` {where}" if array else where)
+
+    return parts
+
+
+def in_all(number):
+    """Counts in an outcome: one number, with no line."""
+    return lambda outcome: [Summand(number(outcome))]
+
+
+def beyond(parts, limit, sentence, most="{:,} of them", enough=None) -> str:
+    """How a number is over a limit, and where most of it comes from; or "". Where the
+    limit is some times what is `enough`, that is said, too.
+    """
+    parts = list(parts)
+    if added(parts) <= limit:
+        return ""
+    told = [f"{sentence.format(added(parts))}, and {allowed(limit)}"]
+    if enough:
+        told.append(f"{enough:,} {'is' if enough == 1 else 'are'} enough")
+    largest = max(parts, key=lambda part: part.number)
+    if largest.where:
+        told.append(f"{most.format(largest.number)} {largest.where}")
+    return f"{'; '.join(told)}."
+
+
+def allowed(limit) -> str:
+    """How many are allowed, in words."""
+    if not limit:
+        return "none is allowed"
+    number = int(limit) if limit == int(limit) else limit
+    return f"{number:,} {'is' if limit == 1 else 'are'} allowed"

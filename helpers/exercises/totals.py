@@ -15,6 +15,14 @@ from functools import partial
 from math import ceil, prod
 from typing import NamedTuple
 
+from helpers.exercises.reasons import (
+    Summand,
+    added,
+    allowed,
+    beyond,
+    in_all,
+    on_lines,
+)
 from helpers.exercises.sizes import operands_of, variables_in
 from helpers.exercises.trials import (
     EVEN,
@@ -36,49 +44,6 @@ UNNAMED = 2  # times the answer's requests and sectors, where no budget names th
 TIMES_RAGGED = 2  # times the answer's, where blocks may be half full
 SPREADS = {"block": 1.5, "warp": 3}  # times the answer's share, of the busiest
 SPREADS_OF_STORES = {"block": 1.5, "warp": 2}
-
-
-class Summand(NamedTuple):
-    """A part of a number that adds up, and where it comes from, if that is known."""
-
-    number: int
-    where: str = ""
-
-
-def added(parts) -> int:
-    return sum(part.number for part in parts)
-
-
-def on_lines(table, number, array=False):
-    """Counts in an outcome: a part for each row of one of its tables."""
-
-    def parts(outcome):
-        for site, row in getattr(outcome.run, table).by_line.items():
-            where = f"on line {site.line}, `{site.text}`"
-            yield Summand(number(row), f"by `{row.array}` {where}" if array else where)
-
-    return parts
-
-
-def in_all(number):
-    """Counts in an outcome: one number, with no line."""
-    return lambda outcome: [Summand(number(outcome))]
-
-
-def beyond(parts, limit, sentence, most="{:,} of them", enough=None) -> str:
-    """How a number is over a limit, and where most of it comes from; or "". Where the
-    limit is some times what is `enough`, that is said, too.
-    """
-    parts = list(parts)
-    if added(parts) <= limit:
-        return ""
-    told = [f"{sentence.format(added(parts))}, and {allowed(limit)}"]
-    if enough:
-        told.append(f"{enough:,} {'is' if enough == 1 else 'are'} enough")
-    largest = max(parts, key=lambda part: part.number)
-    if largest.where:
-        told.append(f"{most.format(largest.number)} {largest.where}")
-    return f"{'; '.join(told)}."
 
 
 class Total(NamedTuple):
@@ -330,14 +295,6 @@ def share_of_stores(outcome, who) -> float:
 
 def warps_of_block(outcome) -> int:
     return -(-outcome.run.threads_per_block // WARP_SIZE)
-
-
-def allowed(limit) -> str:
-    """How many are allowed, in words."""
-    if not limit:
-        return "none is allowed"
-    number = int(limit) if limit == int(limit) else limit
-    return f"{number:,} {'is' if limit == 1 else 'are'} allowed"
 
 
 def sizes_of(case) -> list:

@@ -3,8 +3,10 @@
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
 
 from helpers.exercises import sizes, sources, trials
+from helpers.exercises.judging import JudgedKernel
 from helpers.exercises.trials import trials_of
 from tests.exercises.specimen import PairSums
 from thirty_two_lanes.core import ir
@@ -129,6 +131,32 @@ def test_the_numbers_of_a_long_chain_are_found_at_once():
             both = (f"{name}{n}",) * 2
             code.append(ir.Operation(f"{name}{n + 1}", "add", both, None))
 
-    assert {3 << n for n in range(60)} <= sizes.whole_numbers(
-        SimpleNamespace(blocks=[code])
-    )
+    found = sizes.own_numbers(SimpleNamespace(blocks=[code]), 64)
+
+    assert {3 << n for n in range(60)} <= found.all
+
+
+@pytest.mark.parametrize(
+    "bound, number",
+    [
+        ("i < 500", 500),
+        ("i < cuda.blockDim.x * cuda.blockDim.x", 4096),
+        ("i < cuda.blockDim.x**2", 4096),
+        ("i == int16(i)", 32768),
+    ],
+)
+def test_a_number_that_a_kernel_compares_is_known(bound, number):
+    """Also one that it computes of its block, or that its type does not hold."""
+    text = TASK.answer_text.replace("if i < a.size:", f"if i < a.size and {bound}:")
+    case = JudgedKernel(TASK, TASK.kernel(text), 1)
+
+    numbers = sizes.own_numbers(case.program.ir, 64)
+
+    assert number in numbers.bounds and number in numbers.all
+
+
+def test_sizes_go_farther_where_a_number_is_compared():
+    """As far as is affordable; where a block's work does not grow, to the end."""
+    assert (1000, 10_000) == sizes.reaches(100, 1, busiest=3000, listed=300)
+    assert (10_000, 70_000) == sizes.reaches(100, 1, busiest=300, listed=300)
+    assert (17_500, 35_000) == sizes.reaches(1000, 4, busiest=300, listed=300)

@@ -13,7 +13,7 @@ from helpers.exercises.catalogue import exercise
 from helpers.exercises.trials import LARGER, trials_of
 from tests.changed import of_exercises
 from tests.exercises.kinds import KERNELS
-from tests.exercises.values import is_right
+from tests.exercises.rewritten.values import is_right
 from tests.quick import some
 
 UNPACKED = re.compile(r"(\w+)\.shape(?:\[1:\])?$", re.MULTILINE)

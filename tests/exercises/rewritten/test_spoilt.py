@@ -15,7 +15,7 @@ from helpers.exercises.sources import edited
 from helpers.exercises.trials import trials_of
 from tests.changed import of_exercises
 from tests.exercises.kinds import KERNELS
-from tests.exercises.values import is_right
+from tests.exercises.rewritten.values import is_right
 
 SPELT = (  # the blocks from number 5 * K on, in which nothing is done
     "{block} >= 5 * {k}",
