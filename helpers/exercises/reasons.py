@@ -1,7 +1,8 @@
 """The reasons for which an answer is refused or a mark is what it is.
 
 Tests, gradebooks and exercises share these words. `hints.toml` has three hints for each
-that a kernel or a prediction can have; an exercise may have better ones. And what is over a limit, by its parts, in words.
+that a kernel or a prediction can have; an exercise may have better ones.
+What is over a limit is told here, too: by the parts of which it adds up.
 """
 
 import re
