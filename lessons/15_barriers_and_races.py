@@ -1,14 +1,14 @@
 # %% [markdown]
 # # Wait for one another
 #
-# *50 minutes*
+# *60 minutes*
 #
-# **What you'll do:** take a kernel that gives the right answer and is wrong all the same, find the two lines to blame, and fix every kind of race: in a warp, in a block, in the whole grid.
+# **What you'll do:** find the two lines to blame in a kernel that gives the right answer and is wrong all the same, and fix every kind of race: in a warp, a block, the whole grid.
 #
 # **What you'll learn:**
 #
-# - say which accesses a barrier orders, and which ones nothing orders
-# - read the report of a race: its kind, both lines, both threads, the fix
+# - say which accesses a barrier orders, and which nothing orders
+# - read the report of a race
 # - choose between a barrier, `syncwarp`, an atomic, a fence and a barrier of the whole grid
 #
 # **What you'll need:** a tile in shared memory and its barrier, as in [Use a tile where it pays](13_shared_memory.ipynb).
@@ -17,16 +17,16 @@
 import numpy as np
 from numba import cuda, float32, int32
 
-from helpers import (check, device, emulate, exercise, expect, explore,
-                     measure, plot_intervals, plot_times, watch)
+from helpers import (check, compare, device, emulate, exercise, expect,
+                     explore, measure, plot_fences, plot_intervals, watch)
 
 device
 
 # %% [markdown]
 # ## Right for 32, wrong for 64?
 #
-# Thread 0 of a block needs element 1, thread 1 needs element 2, and the last thread needs element 0.
-# **Each thread stores its element in a tile and loads its neighbour's.**
+# Each thread of a block needs the element after its own: thread 0 needs element 1, and the last thread needs element 0.
+# With a tile in shared memory that takes two lines: each thread stores its own element, and then loads its neighbour's.
 
 # %%
 def rotate_spec(a):
@@ -54,17 +54,22 @@ with expect(AssertionError):
 
 # %% [markdown]
 # With 32 threads all values are right; with 64, the same two lines get one of them wrong.
-# So is the kernel right for 32 threads?
+# Is the kernel right for 32 threads?
 # If the answer cannot tell, what can?
 #
 # ## Who comes first?
 #
-# A thread sees its own lines run in order.
-# *Between* threads there is no order unless you ask for one: each warp runs when the hardware lets it.
-# Here is what each of 6 threads does.
-# Read each row from left to right; between the rows nothing says which comes first.
+# Look at the two lines that use the tile.
+# When thread 0 loads cell 1, has thread 1 already stored its element there?
+#
+# A thread executes its own lines in order.
+# But nothing orders the lines of *different* threads: each warp runs when the hardware lets it.
+# So thread 0 may be done with both before thread 1 has begun.
+#
+# Each row below is a thread, and runs from left to right; between the rows, nothing says what comes first.
 
-# %%
+# %% tags=["hide-input"]
+# Says what each of 6 threads does with the tile, and draws it.
 def store_own(threads):
     """Each thread stores to its own cell."""
     return [[("store", thread)] for thread in range(threads)]
@@ -83,42 +88,37 @@ def together(*parts):
 plot_intervals([together(store_own(6), load_next(6))])
 
 # %% [markdown]
-# Hatched cells are stored by one thread and loaded by another, with nothing to say which comes first.
-# That is a **race**, and each such pair of accesses is a **hazard**: thread 0 may load cell 1 before thread 1 stores to it.
+# A hatched cell is stored by one thread and loaded by another, and nothing says which comes first.
+# That is a **race**, and each such pair of accesses is a **hazard**.
 #
-# `cuda.syncthreads()` is a **barrier**.
-# A thread that reaches it waits until all threads of its block have reached it.
-# Whatever any of them stored before the barrier, all of them see after it.
+# `cuda.syncthreads()` is a **barrier**: a thread that reaches it waits until all threads of its block have, and then sees whatever any of them stored before.
 
 # %%
 plot_intervals([store_own(6), load_next(6)])
 
 # %% [markdown]
-# The barrier cuts the kernel into **barrier intervals**.
-# Two accesses to one cell by different threads are ordered if a barrier lies between them.
+# The barrier cuts the kernel into two **barrier intervals**.
+# Each cell is now stored in the first and loaded in the second.
+#
+# The rule: two accesses to one cell by different threads are ordered if a barrier lies between them.
 # Within one interval they are not, and if at least one of them is a store, they race.
 #
 # ## Read after write
 #
-# `emulate` does not ask whether the answer was right.
-# It looks for pairs of accesses that nothing orders.
+# This rule needs no wrong answer, so `emulate` looks for such pairs.
 
 # %%
 run_64.races, run_32.races, run_32.races.minor
 
 # %% [markdown]
 # The load must come after the store: read after write, or **RAW**.
-# A report names both lines, a thread for each, and what is missing between them.
 #
 # With 64 threads, two hazards are between warps: thread 31 loads what warp 1 stores, and thread 63 what warp 0 stores.
-# (The NaN is the emulator's mark for shared memory that nobody has stored to.)
-# With 32 threads there is only one warp.
-# Its lanes race with one another, which `races.minor` lists.
-# Lanes on the same path usually run side by side, and here the answer was right; CUDA does not promise it.
+# With 32 threads there is only one warp, but its lanes race with one another, which `races.minor` lists.
+# Lanes on one path usually run side by side, and so the answer was right, but CUDA does not promise it.
 # A race that gives the right answer is still a race.
 #
-# One line fixes it.
-# **Each thread stores its element, waits, and loads its neighbour's.**
+# One line fixes it: a barrier between the two.
 
 # %%
 @cuda.jit
@@ -138,20 +138,21 @@ run.races, run.races.minor
 # %% [markdown]
 # ## Write after read
 #
-# **Each thread puts its neighbour's element in its own cell of the tile.**
+# In the next kernel, each thread puts its neighbour's element into its own cell of the tile.
+# There is a barrier before the line that does this, and one after it.
 #
-# **Predict.** The kernel below has a barrier before the line that does this, and one after it. Which threads race?
+# **Predict.** Which threads race?
 #
 # <details><summary>Answer</summary>
 #
-# Neighbours, within one line.
+# Neighbours, within that one line.
 # Thread 1 stores to cell 1, and thread 0 loads it: thread 0 must load cell 1 before thread 1 overwrites it.
 # This time it is the *store* that must wait.
 #
 # </details>
 #
-# `watch` runs the same launch and shows one block step by step.
-# Play it, and watch cell 0: who loads it, before or after thread 0 stores to it?
+# `watch` shows one block step by step.
+# Play it, and follow cell 0: who loads it, and does that happen before thread 0 stores to it?
 
 # %%
 @cuda.jit
@@ -175,8 +176,9 @@ film
 # %% [markdown]
 # In the film warp 0 stores to cell 0 at step 9, and thread 63 loads it at step 11: too late.
 # The store must come after the load: write after read, or **WAR**.
+#
 # The line is a load *and* a store, and the barrier belongs between the two.
-# **Each thread loads its neighbour's cell, waits, and stores to its own.**
+# So each thread keeps what it has loaded in a variable while it waits.
 
 # %%
 @cuda.jit
@@ -197,11 +199,12 @@ check(out[:64], rotate_spec(a[:64]))
 run.races, run.races.minor
 
 # %% [markdown]
-# The barrier before the last line of `rotate_in_place_wrong` has been removed: each thread loads the cell that it stored itself, and a thread's own accesses are in order.
+# The last barrier is gone: there each thread loads the cell that it stored itself.
 #
 # ## Write after write
 #
-# **Each of eight warps stores its elements in the same 32 cells.**
+# Now eight warps share a tile of 32 cells, and each stores its elements there.
+# Whose are left?
 
 # %%
 @cuda.jit
@@ -224,15 +227,15 @@ run = emulate(last_wins)[1, 256](out, a)
 [winner(last_wins, seed) for seed in range(12)], run.races
 
 # %% [markdown]
-# The warp that stores last wins.
+# The warp that stores last wins, but which one is last?
 # A seed chooses the order in which the emulator runs the warps, and these twelve seeds have six different winners.
 #
 # Two stores, either of which may come last: write after write, or **WAW**.
 # A barrier before or after the line does not help, since the stores of all eight warps are that one line.
-# Decide what you want: a cell for each thread, one warp that stores, or a rule for the winner.
+# So give each thread a cell of its own, let only one warp store, or make a rule for the winner.
 #
 # A rule needs an **atomic**, which loads, changes and stores a cell in one indivisible step.
-# **Each warp offers its elements, and each cell keeps the largest.**
+# With `cuda.atomic.max`, each cell keeps the largest element that any warp offers, whatever their order.
 
 # %%
 @cuda.jit
@@ -252,27 +255,12 @@ run = emulate(largest_wins)[1, 256](out, a)
 [winner(largest_wins, seed) for seed in range(12)], run.races
 
 # %% [markdown]
-# ## Right by luck
-#
-# These kernels ran 1,000 times each on an H200, with other numbers than in the launch before and another kernel's values in shared memory. Launches with a wrong answer:
-#
-# | kernel | 64 threads | 1,024 threads |
-# |---|---|---|
-# | `rotate_wrong` | 0 | 0 |
-# | `rotate_wrong` with a number for `a.size` | 369 | 1,000 |
-# | `rotate_in_place_wrong` | 0 | 521 |
-#
-# The first two have the same race.
-# But `% a.size` is a division between the store and the load, while the remainder by a number is computed before both, and the load directly follows the store.
-#
-# `last_wins`, always on the same numbers, left the elements of warp 1 in 558 launches, and of warp 0 in 442.
-#
-# Without its barrier a kernel *may* be wrong.
-# A detail decides it, here how a remainder is computed.
-#
 # ## Both barriers of a loop
 #
-# **Tile by tile, each thread adds up what its neighbour stored.**
+# A tile is often filled again and again: store, wait, load, and on to the next part of the array.
+# In `relay`, each thread adds up what its neighbour has stored, tile by tile.
+#
+# **Predict.** There is a barrier between the store and the load. Does the loop need a second one?
 
 # %%
 def make_relay(before, after):
@@ -301,19 +289,17 @@ run = emulate(make_relay(before=True, after=False))[1, 1024](sums, long)
 int((sums != relay_spec).sum()), run.races
 
 # %% [markdown]
-# The first barrier is easy to understand: store, wait, load.
-# Without it the report is a RAW, as for `rotate_wrong`.
+# Without the first barrier the report is a RAW, as for `rotate_wrong`.
 #
-# The second comes where nobody seems to wait for anything.
-# Without it, as here, a fast warp may store the next tile while a slow one still loads from this one: a WAR, and in the emulator 27 of the 1,024 sums are wrong.
+# Without the second, the report is a WAR that reaches into the loop's next iteration: a fast warp may store the next tile while a slow one still loads from this one.
 #
-# On an H200, without the first barrier the sums were wrong in each of 1,000 launches.
-# Without the second they were right in each, also with 32 tiles.
-# But with `cuda.blockDim.x` in place of both 1024s of the loop, 866 of 1,000 launches with 32 tiles gave wrong sums.
+# The picture has two rounds.
+# Step through the intervals, and switch each barrier off: without the second, the loads of a round share an interval with the stores of the next.
 
-# %%
+# %% tags=["hide-input"]
+# Draws two rounds of `relay` for 6 threads, up to an interval.
 def draw_relay(before=True, after=False, intervals=4):
-    """Two rounds of `relay` for 6 threads, up to an interval."""
+    """Two rounds, with or without each of the two barriers."""
     fill, use = store_own(6), load_next(6)
     cuts = {(True, True): [fill, use, fill, use],
             (True, False): [fill, together(use, fill), use],
@@ -326,13 +312,36 @@ explore(draw_relay, before=[True, False], after=[True, False],
         intervals=(1, 4))
 
 # %% [markdown]
-# Two rounds without the second barrier: the loads of the first round share an interval with the stores of the second, and every cell is in a race.
-# Step through the intervals, and switch each barrier on and off.
+# ## Right by luck
 #
+# Does a GPU get these kernels wrong, too?
+# An H200 ran each of them 1,000 times, always with new numbers. (The program is `tests.on_gpu.race_outcomes`, for all of this page's 1,000 launches.)
+#
+# | kernel | threads | launches with a wrong answer |
+# |---|---|---|
+# | `rotate_wrong` | 64 or 1,024 | 0 |
+# | `rotate_wrong` with a number for `a.size` | 64 | 369 |
+# | `rotate_wrong` with a number for `a.size` | 1,024 | 1,000 |
+# | `rotate_in_place_wrong` | 64 | 0 |
+# | `rotate_in_place_wrong` | 1,024 | 521 |
+# | `relay`, 32 tiles, without its first barrier | 1,024 | 1,000 |
+# | `relay`, 32 tiles, without its second barrier | 1,024 | 0 |
+# | the same with `cuda.blockDim.x` for both 1024s | 1,024 | 866 |
+#
+# Look at the zeros: always right, and a race all the same.
+# The first two kernels have the same race; a detail decides whether it shows, and the next compiler or GPU may decide otherwise.
+#
+# <details><summary>For the curious: which detail?</summary>
+#
+# `% a.size` is a division between the store and the load. With a number in its place, no instruction is left between the two.
+#
+# </details>
+
+# %% [markdown]
 # ## A barrier in a branch
 #
-# A barrier is for *all* threads of the block.
-# **Threads that have an element store it, wait, and load the next one.**
+# What if a block has more threads than elements?
+# Here the work is in a branch, and the barrier with it. What happens to the 40 threads that come to it?
 
 # %%
 @cuda.jit
@@ -352,19 +361,24 @@ with expect(AssertionError):
     run.assert_barriers()
 
 # %% [markdown]
-# The answer is right, and again that proves nothing: CUDA allows a barrier in a branch only if all threads of the block take the branch.
-# Since Volta (2017) a barrier does not wait for threads that have ended, and here the missing ones have: on an H200 all of 1,000 launches gave the right answer.
-# A thread that skips the barrier and *goes on* has not ended, and the others may wait forever.
+# The answer is right, and again that proves nothing: a barrier is for *all* threads of the block.
+# CUDA allows one in a branch only if all of them take the branch; else those at the barrier may wait forever.
 #
-# `emulate` lists in `run.barriers` who was missing; a plain launch in the emulator warns.
-#
-# Guard the work, not the barrier: put `if thread < a.size:` around the store, and again around the load.
+# So guard the work, not the barrier: put `if thread < a.size:` around the store, and again around the load.
 # An early exit, `if thread >= a.size: return`, is reported, too.
+#
+# <details><summary>For the curious: why was the answer right?</summary>
+#
+# Since Volta (2017) a barrier does not wait for threads that have ended, and here the missing ones have: on an H200 all of 1,000 launches gave the right answer.
+# A thread that skips the barrier and goes on has not ended.
+#
+# </details>
 #
 # ## Within a warp
 #
-# Code whose lanes exchange values only within a warp is *warp-synchronous*.
-# **Each even lane stores its element; the next, an odd one, loads it.**
+# Do the lanes of a warp, which run together, need a barrier among themselves?
+# Below, each even lane stores its element, and the next lane, an odd one, loads it.
+# Code whose lanes exchange values like this is called *warp-synchronous*.
 
 # %%
 @cuda.jit
@@ -390,12 +404,17 @@ run.races, run.races.minor
 
 # %% [markdown]
 # All values are right, and `races.minor` lists a race: the emulator ran the `if` before the `else`.
-# An H200 gave wrong values in each of 1,000 launches.
-# Lanes that diverge may run in either order.
-# Here the compiler has put the load first: in `assemble(hand_over_wrong)[1, 256](halves, a)` the shared load (`LDS`) has a lower address than the shared store (`STS`).
+# But lanes that diverge may run in either order: an H200 gave wrong values in each of 1,000 launches.
 #
 # `cuda.syncwarp()` is a barrier for the lanes of one warp, and waits for no other warp.
-# **Even lanes store, all lanes of the warp wait, and odd lanes load.**
+# All lanes must come to it, so the branch is cut in two: even lanes store, all lanes wait, odd lanes load.
+#
+# <details><summary>For the curious: the order that the compiler chose</summary>
+#
+# In `assemble(hand_over_wrong)[1, 256](halves, a)` the shared load (`LDS`) comes before the shared store (`STS`).
+# Before Volta, the lanes of a warp shared one program counter, and old code leaves `syncwarp` out. Since then each thread has its own.
+#
+# </details>
 
 # %%
 @cuda.jit
@@ -415,12 +434,9 @@ check(halves, hand_over_spec(a))
 run.races, run.races.minor
 
 # %% [markdown]
-# Before Volta, the lanes of a warp shared one program counter, and old code leaves `syncwarp` out.
-# Since then each thread has its own.
-#
 # ## Between blocks
 #
-# **Each thread counts itself.** There are 4,096 of them, in 16 blocks.
+# The threads of 16 blocks count themselves: each adds 1 to the same cell.
 
 # %%
 @cuda.jit
@@ -434,7 +450,7 @@ run = emulate(count_wrong)[16, 256](count)
 count, run.races[0]
 
 # %% [markdown]
-# The line loads, adds and stores, and other threads may come between:
+# The line loads, adds and stores, and another thread may come between:
 #
 # | step | one thread | another thread | the cell |
 # |---|---|---|---|
@@ -446,17 +462,22 @@ count, run.races[0]
 # Two additions, and the cell holds 1: a **lost update**.
 # The emulator counts 8 of the 4,096 threads, and an H200 counted 1 in each of 1,000 launches.
 #
-# `syncthreads` waits for the threads of its own block only, so it cannot order threads of different blocks.
-# An atomic needs no order: whichever comes first, no addition is lost.
-# **Each thread counts itself with an atomic.**
-# Or, with fewer atomics on that cell:
-# **The threads of a block count together; thread 0 adds for them all.**
+# `syncthreads` does not help: it waits for the threads of its own block only.
+# But an addition needs no order, only that nobody comes between. So it needs an atomic.
+#
+# Each kernel below has one. Its threads add to one cell; or to a cell of their block; or they count in shared memory, and thread 0 adds the block's count to the one cell.
 
 # %%
 @cuda.jit
 def count_atomically(out):
     """Each thread counts itself with an atomic."""
     cuda.atomic.add(out, 0, 1)
+
+
+@cuda.jit
+def count_apart(out):
+    """Each thread counts itself in a cell of its block."""
+    cuda.atomic.add(out, cuda.blockIdx.x, 1)
 
 
 @cuda.jit
@@ -472,50 +493,87 @@ def count_by_blocks(out):
         cuda.atomic.add(out, 0, here[0])
 
 
-for kernel in count_atomically, count_by_blocks:
-    count[:] = 0
-    run = emulate(kernel)[16, 256](count)
-    check(count, 4096)
-run.races
-
 # %%
 @cuda.jit
 def end_at_once(out):
     """Each thread ends at once."""
 
 
-count[:] = 0
-kernels = count_wrong, count_atomically, count_by_blocks, end_at_once
-few, many = ([measure(kernel)[blocks, 256](count) for kernel in kernels]
-             for blocks in (16, 2**16))
-
-plot_times(["race", "atomic", "blocks first", "an empty kernel"],
-           [m.median_us for m in many],
-           spread_us=[(m.lower_us, m.upper_us) for m in many])
+for kernel in count_atomically, count_apart, count_by_blocks:
+    counts = np.zeros(16, np.int32)
+    run = emulate(kernel)[16, 256](counts)
+    check(counts.sum(), 4096)
+run.races
 
 # %% [markdown]
-# Bars are medians for 65,536 blocks of 256 threads; with 16 blocks all four take 3.5 to 3.9 µs.
-#
-# The atomic takes 6.5 times as long as the race, though the compiler already makes one atomic of each warp's 32 (it counts lanes, `POPC`, and adds once, `REDG`).
-# That leaves 524,288 on one cell, one every 0.74 ns. 68% of the waiting is for a warp's last stores, here these atomics: the warp stays until they have left the multiprocessor.
-#
-# With blocks first, 65,536 are left, an eighth, and only 6% of the waiting is for last stores.
-# This kernel is 7.5 times as fast as the atomic: right, and faster than the race.
-# Most of its 52 µs is the start of blocks: empty ones take 43.
+# **Predict.** Which of the three is the slowest, and is any as fast as the race?
+# Here are 65,536 blocks; the first row is a kernel that does nothing.
+
+# %% tags=["timing", "hide-input"]
+# Measures the race and the kernels with atomics, and one without work.
+BLOCKS = 2**16
+counts = np.zeros(BLOCKS, np.int32)
+rows = {"no work": end_at_once, "a race": count_wrong,
+        "atomics on one cell": count_atomically,
+        "atomics on a cell for each block": count_apart,
+        "each block first, then one atomic": count_by_blocks}
+many = {name: measure(kernel)[BLOCKS, 256](counts)
+        for name, kernel in rows.items()}
+compare(many, "µs", "waits most for", by="65,536 blocks")
 
 # %% [markdown]
-# Atomics come in any order, so the last digits of a float sum change: in 1,000 launches on an H200 the same 65,536 floats gave 103 different sums.
+# The atomics on one cell take ?? times as long as the race.
+# But as many atomics, each on the cell of its block, take ??.
+# So not the atomic takes the time, but the one cell at which all blocks meet.
 #
+# The last kernel adds to that cell only once a block.
+# It is right, and faster than the race; most of its time is the start of blocks, as the first row shows.
+# So add up where few meet, and send one atomic for all.
+#
+# An atomic leaves the order open, so float sums differ in their last digits: the same 65,536 floats gave 103 sums in 1,000 launches.
+#
+# <details><summary>For the curious: how many atomics are there?</summary>
+#
+# Not one for each thread. The compiler already joins those of a warp: the machine code counts the warp's lanes (`POPC`) and adds once (`REDG`).
+# So 524,288 additions meet at one cell, one every 0.74 ns.
+#
+# </details>
+
+# %% [markdown]
 # ## Publish, then signal
 #
-# Blocks run in any order.
-# Each can draw a ticket from an atomic, which returns the cell's value from before: in 1,000 launches on an H200, 16 blocks never drew theirs in order.
-# The block that draws the highest is the last one: all others have computed their part, but does it see what they stored?
+# Blocks run in any order, but each can draw a ticket from an atomic, which returns the cell's value from before.
+# The block that draws the highest is the last: all others have stored their parts.
+# Can it add them up?
 #
-# A **fence**, `cuda.threadfence()`, waits for no other thread.
-# A thread that sees what another stored after its fence, and then fences itself, also sees what the other stored before it.
+# It knows that the others have *executed* their stores, but where are the values?
+# Each multiprocessor has an L1 of its own.
+# A store goes through it to L2, and nobody tells the other L1s.
+# So a copy that another L1 has made before stays old: L1s are not **coherent**.
+# And a store takes time to get to L2, so the count that follows may be there first.
+
+# %%
+plot_fences(first=False, second=False)
+
+# %% [markdown]
+# Time runs to the right, and arrows show what is sent where.
+# Block 1 learns that block 0 has counted, and still loads the old part.
 #
-# **Each block adds to its part; the last one adds up the parts.**
+# A **fence** (NVIDIA: *memory fence*), `cuda.threadfence()`, orders a thread's own accesses, and waits for no other thread.
+# It does two things:
+#
+# - It waits until the thread's stores are where all can see them. So the part is in L2 before the count.
+# - It empties its L1, so that the thread's next loads find no old copy.
+#
+# One block needs the first, the other one the second:
+
+# %%
+explore(plot_fences, first=[True, False], second=[True, False])
+
+# %% [markdown]
+# Take either fence away, and the load may find the old part.
+#
+# In `total`, each block adds to its part and draws a ticket; the last one adds up the parts.
 
 # %%
 def make_total(before, after):
@@ -545,34 +603,39 @@ check(whole, a[:8].sum())
 run.races
 
 # %% [markdown]
-# The total is right, and there is a race. What the report advises would remove it; so does the first fence.
+# The total is right, and there is a race. And on an H200?
 #
-# With neither fence, as here, an H200 gave a wrong total in each of 1,000 launches: `parts[block] +=` loads a sector of 8 parts into its multiprocessor's L1, where the last block finds the old copy.
-# (With `=` there is no old copy, and all totals were right.)
-# A fence also empties L1 (the instruction `CCTL.IVALL`): what is loaded after it is no old copy.
+# | `total` | wrong totals in 1,000 launches |
+# |---|---|
+# | with no fence | 1,000 |
+# | with the first fence | 0 |
+# | with the second fence | 0 |
+# | with both | 0 |
+# | with no fence, and `=` for `+=` | 0 |
 #
-# | side | before the fence | after the fence |
-# |---|---|---|
-# | each block: publish | stores its part | the atomic on `finished` |
-# | last block: look | the atomic on `finished` | loads the parts |
+# The last row says what goes wrong without a fence.
+# With `=`, no block loads its part, so no L1 makes a copy of the parts' sector.
+# (No count was seen to overtake a part, but CUDA allows that.)
 #
-# On an H200 either alone was enough, in 1,000 launches each.
-# CUDA's memory model asks for both.
+# One fence is enough here, since in the last block either one empties L1 between that load and those of the parts.
+# That is luck again, so write both.
+# The emulator takes an atomic for a second fence; `emulate(total, strict=True)` asks for both, and so do the exercises.
 
 # %% [markdown]
-# Why the second, too?
-# In a test on an H200, block 1 loads a number, waits until an atomic shows that block 0 has stored the next one and fenced, and then loads that one, from the same sector.
-# Without a second fence it got the old number in each of 1,000 launches; with it, in none.
+# <details><summary>For the curious: where the first fence is not enough</summary>
 #
-# The emulator misses that: it treats every atomic as if it were the second fence, and never shows an old copy.
-# `emulate(total, strict=True)` asks for the second fence, too, and so does the judge of the exercises.
-# Write both fences.
+# In a test on an H200, block 1 loads a number, waits until an atomic shows that block 0 has stored the next one and fenced, and then loads that one, from the same sector.
+# Without a fence of its own it got the old number in each of 1,000 launches; with it, in none.
+#
+# `assemble` shows the fence's two things as two instructions: `MEMBAR.SC.GPU`, which waits, and `CCTL.IVALL`, which makes all lines of L1 invalid.
+#
+# </details>
 #
 # ## All blocks wait
 #
 # The simplest barrier for the whole grid is the end of the kernel: a second launch sees all that the first one stored.
-# Within one kernel there is `cuda.cg.this_grid().sync()`.
-# **Each block adds to its part, all wait, one block adds up the parts.**
+# Within a kernel there is `cuda.cg.this_grid().sync()`.
+# With it, nobody asks who is last: each block adds to its part, all wait, and block 0 adds up the parts.
 
 # %%
 @cuda.jit
@@ -592,16 +655,15 @@ whole, parts = np.zeros(1, np.float32), np.zeros(8, np.float32)
 total_after_all[8, 1](whole, parts, a)
 check(whole, a[:8].sum())
 
-compiled, = total_after_all.overloads.values()  # its one compiled version
-{threads: compiled.max_cooperative_grid_blocks(threads)
- for threads in (1, 256, 1024)}
-
 # %% [markdown]
-# Numba makes this a **cooperative launch**: all blocks are on the GPU at the same time, or the launch is refused.
-# So the grid can be no larger than what fits at once.
-# `max_cooperative_grid_blocks` says how much that is: above, for blocks of 1, 256 and 1,024 threads.
-# (On a GPU it counts registers, too; the emulator answers for an H200 by threads and shared memory.)
-# A grid-stride loop then takes any number of elements.
+# If a block could start only after another had ended, both would wait forever.
+# So Numba makes this a **cooperative launch**: all blocks are on the GPU at the same time, or the launch is refused. A grid-stride loop then takes any number of elements.
+#
+# <details><summary>For the curious: how many blocks are that?</summary>
+#
+# `max_cooperative_grid_blocks` of a compiled kernel (one of `total_after_all.overloads`) says so. For 256 threads it is 1,056 on an H200: each of 132 multiprocessors holds 2,048 threads, if there are registers enough.
+#
+# </details>
 #
 # ## What changed
 #
@@ -612,13 +674,13 @@ compiled, = total_after_all.overloads.values()  # its one compiled version
 # | two stores: WAW | `last_wins` | a cell for each thread, one warp, or an atomic |
 # | lanes of one warp | `hand_over_wrong` | `syncwarp` |
 # | an update by many | `count_wrong` | an atomic |
-# | a store and a signal for another block | `total` | a fence, an atomic, a fence |
+# | a part and the count that tells another block of it | `total` | a fence before the count, a fence after it |
 # | all of one part of the kernel and all of the next | `total_after_all` | a second launch, or a barrier of the grid |
 
 # %% [markdown]
 # ## On your own
 #
-# ★ Which barriers does `relay` need if each thread loads only the cell that it stored itself? Guess, then change `make_relay` and ask for the report.
+# ★ Which barriers does `relay` need if each thread loads only its own cell? Guess, then change `make_relay` and ask for the report.
 #
 # <details><summary>Answer</summary>
 #
@@ -626,7 +688,7 @@ compiled, = total_after_all.overloads.values()  # its one compiled version
 #
 # </details>
 #
-# ★★★ `exercise("relay")`: two tiles take turns, with one barrier a round. Which hazards would come back with none?
+# ★★★ In `exercise("relay")` two tiles take turns, with one barrier a round. Which hazards would come back with none?
 #
 # <details><summary>Answer</summary>
 #
@@ -635,7 +697,7 @@ compiled, = total_after_all.overloads.values()  # its one compiled version
 #
 # </details>
 #
-# ★★ `largest` finds the largest element of each block, and is right in some orders of the warps only. Fix it with one line.
+# ★★ `largest` finds the largest element of each block, but only in some orders of the warps. Fix it with one line.
 
 # %%
 task = exercise("largest")
@@ -689,23 +751,21 @@ task.check(largest)
 # %% [markdown]
 # ## In practice
 #
-# On a GPU, `compute-sanitizer --tool racecheck` finds races in shared memory.
-# It does not look at global memory, nor at an atomic against a plain access.
+# On a GPU, `compute-sanitizer --tool racecheck` finds races in shared memory, except those of an atomic with a plain access.
 # Of 112 kernels with a race in this course's tests, it reports 67.
 #
-# The emulator looks for pairs that nothing orders, so its answer does not depend on luck.
-# It sees only what this launch did: another size or other data may reach another line.
+# The emulator needs no luck, but it sees only what this launch did: another size or other data may reach another line.
 #
-# Where an H200 goes on past a missed barrier, the emulator goes on and reports it; where an H200 hangs, as with lanes of one warp at two different barriers, the emulator stops with an error.
+# Where lanes of one warp wait at two different barriers, CUDA leaves open what happens, and the emulator stops with an error.
 #
-# With more threads a block, `total` needs `syncthreads` before its first fence; then one thread fences and counts for the block.
+# With more threads a block, `total` needs `syncthreads` before its first fence; then one thread fences and counts.
 
 # %% [markdown]
 # ## Further reading
 #
-# - [CUDA C++ Programming Guide, synchronization functions](https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#synchronization-functions) and [memory fence functions](https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#memory-fence-functions): what each barrier and fence promises, and the last-block pattern, with `volatile` in place of the second fence.
+# - [CUDA C++ Programming Guide, synchronization functions](https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#synchronization-functions) and [memory fence functions](https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#memory-fence-functions): what each promises, and the last-block pattern, with `volatile` for the second fence.
 # - [Using CUDA warp-level primitives](https://developer.nvidia.com/blog/using-cuda-warp-level-primitives/): why lanes no longer stay side by side.
-# - [`cuda::atomic_thread_fence`](https://nvidia.github.io/cccl/libcudacxx/extended_api/synchronization_primitives/atomic/atomic_thread_fence.html): a message from one block to another, with both fences.
-# - [Compute Sanitizer, racecheck](https://docs.nvidia.com/compute-sanitizer/ComputeSanitizer/index.html#racecheck-tool): the words RAW, WAR, WAW and hazard.
+# - [`cuda::atomic_thread_fence`](https://nvidia.github.io/cccl/libcudacxx/extended_api/synchronization_primitives/atomic/atomic_thread_fence.html): a message between blocks, with both fences.
+# - [Compute Sanitizer, racecheck](https://docs.nvidia.com/compute-sanitizer/ComputeSanitizer/index.html#racecheck-tool): RAW, WAR, WAW and hazards.
 #
 # *Next:* [Transpose a matrix nearly as fast as a copy](21_transpose.ipynb): a transpose must run down a column on one side; can it be as fast as a copy all the same?
