@@ -17,8 +17,8 @@
 import numpy as np
 from numba import cuda, float32, int32
 
-from helpers import (check, compare, device, emulate, exercise, expect,
-                     explore, measure, plot_fences, plot_intervals, watch)
+from helpers import (check, device, emulate, exercise, expect, explore,
+                     measure, plot_fences, plot_intervals, plot_times, watch)
 
 device
 
@@ -59,14 +59,13 @@ with expect(AssertionError):
 #
 # ## Who comes first?
 #
-# Look at the two lines that use the tile.
-# When thread 0 loads cell 1, has thread 1 already stored its element there?
+# When thread 0 loads cell 1 of the tile, has thread 1 already stored its element there?
 #
 # A thread executes its own lines in order.
 # But nothing orders the lines of *different* threads: each warp runs when the hardware lets it.
 # So thread 0 may be done with both before thread 1 has begun.
 #
-# Each row below is a thread, and runs from left to right; between the rows, nothing says what comes first.
+# Each row is a thread, from left to right; between the rows, nothing says what comes first.
 
 # %% tags=["hide-input"]
 # Says what each of 6 threads does with the tile, and draws it.
@@ -152,7 +151,7 @@ run.races, run.races.minor
 # </details>
 #
 # `watch` shows one block step by step.
-# Play it, and follow cell 0: who loads it, and does that happen before thread 0 stores to it?
+# Play it, and follow cell 0: is it loaded before thread 0 stores to it?
 
 # %%
 @cuda.jit
@@ -235,7 +234,7 @@ run = emulate(last_wins)[1, 256](out, a)
 # So give each thread a cell of its own, let only one warp store, or make a rule for the winner.
 #
 # A rule needs an **atomic**, which loads, changes and stores a cell in one indivisible step.
-# With `cuda.atomic.max`, each cell keeps the largest element that any warp offers, whatever their order.
+# With `cuda.atomic.max`, each cell keeps the largest element, whatever the order.
 
 # %%
 @cuda.jit
@@ -291,7 +290,7 @@ int((sums != relay_spec).sum()), run.races
 # %% [markdown]
 # Without the first barrier the report is a RAW, as for `rotate_wrong`.
 #
-# Without the second, the report is a WAR that reaches into the loop's next iteration: a fast warp may store the next tile while a slow one still loads from this one.
+# Without the second, as here, the report is a WAR that reaches into the loop's next iteration: a fast warp may store the next tile while a slow one still loads from this one.
 #
 # The picture has two rounds.
 # Step through the intervals, and switch each barrier off: without the second, the loads of a round share an interval with the stores of the next.
@@ -315,7 +314,7 @@ explore(draw_relay, before=[True, False], after=[True, False],
 # ## Right by luck
 #
 # Does a GPU get these kernels wrong, too?
-# An H200 ran each of them 1,000 times, always with new numbers. (The program is `tests.on_gpu.race_outcomes`, for all of this page's 1,000 launches.)
+# An H200 ran each of them 1,000 times, with other numbers than in the launch before. (The program is `tests.on_gpu.race_outcomes`, for all of this page's 1,000 launches.)
 #
 # | kernel | threads | launches with a wrong answer |
 # |---|---|---|
@@ -436,7 +435,8 @@ run.races, run.races.minor
 # %% [markdown]
 # ## Between blocks
 #
-# The threads of 16 blocks count themselves: each adds 1 to the same cell.
+# The 4,096 threads of 16 blocks count themselves: each adds 1 to the same cell.
+# What is the count?
 
 # %%
 @cuda.jit
@@ -460,7 +460,7 @@ count, run.races[0]
 # | 4 | | stores 1 | 1 |
 #
 # Two additions, and the cell holds 1: a **lost update**.
-# The emulator counts 8 of the 4,096 threads, and an H200 counted 1 in each of 1,000 launches.
+# The emulator counts 8 threads, and an H200 counted 1 in each of 1,000 launches.
 #
 # `syncthreads` does not help: it waits for the threads of its own block only.
 # But an addition needs no order, only that nobody comes between. So it needs an atomic.
@@ -507,7 +507,7 @@ run.races
 
 # %% [markdown]
 # **Predict.** Which of the three is the slowest, and is any as fast as the race?
-# Here are 65,536 blocks; the first row is a kernel that does nothing.
+# Here are 65,536 blocks; the first bar is a kernel that does nothing.
 
 # %% tags=["timing", "hide-input"]
 # Measures the race and the kernels with atomics, and one without work.
@@ -519,7 +519,8 @@ rows = {"no work": end_at_once, "a race": count_wrong,
         "each block first, then one atomic": count_by_blocks}
 many = {name: measure(kernel)[BLOCKS, 256](counts)
         for name, kernel in rows.items()}
-compare(many, "µs", "waits most for", by="65,536 blocks")
+plot_times(list(many), [m.median_us for m in many.values()],
+           spread_us=[(m.lower_us, m.upper_us) for m in many.values()])
 
 # %% [markdown]
 # The atomics on one cell take ?? times as long as the race.
@@ -527,19 +528,19 @@ compare(many, "µs", "waits most for", by="65,536 blocks")
 # So not the atomic takes the time, but the one cell at which all blocks meet.
 #
 # The last kernel adds to that cell only once a block.
-# It is right, and faster than the race; most of its time is the start of blocks, as the first row shows.
+# It is right, and faster than the race; most of its time is the start of blocks, as the first bar shows.
 # So add up where few meet, and send one atomic for all.
 #
 # An atomic leaves the order open, so float sums differ in their last digits: the same 65,536 floats gave 103 sums in 1,000 launches.
-#
+
+# %% [markdown]
 # <details><summary>For the curious: how many atomics are there?</summary>
 #
 # Not one for each thread. The compiler already joins those of a warp: the machine code counts the warp's lanes (`POPC`) and adds once (`REDG`).
 # So 524,288 additions meet at one cell, one every 0.74 ns.
 #
 # </details>
-
-# %% [markdown]
+#
 # ## Publish, then signal
 #
 # Blocks run in any order, but each can draw a ticket from an atomic, which returns the cell's value from before.
@@ -573,7 +574,7 @@ explore(plot_fences, first=[True, False], second=[True, False])
 # %% [markdown]
 # Take either fence away, and the load may find the old part.
 #
-# In `total`, each block adds to its part and draws a ticket; the last one adds up the parts.
+# In `total`, each block adds to its part and draws a ticket; the last one adds up the parts. Here both fences are left out.
 
 # %%
 def make_total(before, after):
@@ -617,7 +618,7 @@ run.races
 # With `=`, no block loads its part, so no L1 makes a copy of the parts' sector.
 # (No count was seen to overtake a part, but CUDA allows that.)
 #
-# One fence is enough here, since in the last block either one empties L1 between that load and those of the parts.
+# One fence is enough here, since in the last block either one empties L1 after its `+=` and before it loads the parts.
 # That is luck again, so write both.
 # The emulator takes an atomic for a second fence; `emulate(total, strict=True)` asks for both, and so do the exercises.
 
@@ -763,7 +764,7 @@ task.check(largest)
 # %% [markdown]
 # ## Further reading
 #
-# - [CUDA C++ Programming Guide, synchronization functions](https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#synchronization-functions) and [memory fence functions](https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#memory-fence-functions): what each promises, and the last-block pattern, with `volatile` for the second fence.
+# - [CUDA C++ Programming Guide, synchronization functions](https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#synchronization-functions) and [memory fence functions](https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#memory-fence-functions): what each promises, and the last-block pattern.
 # - [Using CUDA warp-level primitives](https://developer.nvidia.com/blog/using-cuda-warp-level-primitives/): why lanes no longer stay side by side.
 # - [`cuda::atomic_thread_fence`](https://nvidia.github.io/cccl/libcudacxx/extended_api/synchronization_primitives/atomic/atomic_thread_fence.html): a message between blocks, with both fences.
 # - [Compute Sanitizer, racecheck](https://docs.nvidia.com/compute-sanitizer/ComputeSanitizer/index.html#racecheck-tool): RAW, WAR, WAW and hazards.

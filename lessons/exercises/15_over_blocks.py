@@ -288,6 +288,9 @@ class LastBlock(Write):
             *("race", f"{first_fence}\n        cuda.threadfence()", draw),
         ),
         "no fence but the one after the atomic": ("race", first_fence, draw),
+        "no fence but the one before the atomic": (
+            *("race", ask, ask.replace("cuda.threadfence()\n        if", "if")),
+        ),
         "the fence before the store": (
             *(
                 "race",

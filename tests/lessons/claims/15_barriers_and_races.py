@@ -5,7 +5,6 @@ import warnings
 import numpy as np
 
 from helpers import assemble, emulate
-from tests.lessons.claims import about
 from tests.on_gpu.race_outcomes import recorded
 from tests.paths import ROOT
 from tests.specimens.race_variants import (
@@ -118,19 +117,21 @@ def constant(it, threads):
     return between(codes, "STS", "LDS")
 
 
-def totalled(it, before, after):
+def totalled(it, before, after, strict=False):
     """The kinds of races of the last block's total, and whether it is right."""
     whole, parts = np.zeros(1, np.float32), np.zeros(8, np.float32)
     kernel, finished = it.make_total(before, after), np.zeros(1, np.int32)
-    run = emulate(kernel)[8, 1](whole, parts, finished, it.a)
+    run = emulate(kernel, strict=strict)[8, 1](whole, parts, finished, it.a)
     return kinds(run.races), bool(whole[0] == it.a[:8].sum())
 
 
-def fence(it):
-    """The instructions of a kernel with one fence."""
+def fences(it, before, after):
+    """How often the last block's total waits for its stores, and empties L1."""
     arrays = np.zeros(1, np.float32), np.zeros(8, np.float32), np.zeros(1, np.int32)
-    kernel = it.make_total(before=True, after=False)
-    return [each.opcode for each in assemble(kernel)[8, 1](*arrays, it.a).instructions]
+    kernel = it.make_total(before, after)
+    code = assemble(kernel)[8, 1](*arrays, it.a).instructions
+    found = [each.opcode for each in code]
+    return [found.count(name) for name in ("MEMBAR.SC.GPU", "CCTL.IVALL")]
 
 
 def letter(after):
@@ -155,17 +156,33 @@ def last_block(barrier):
     return [race.kind for race in run.races if race.scope == "grid"]
 
 
+def fitting(it):
+    """How many blocks of 256 threads may wait for the whole grid."""
+    (compiled,) = it.total_after_all.overloads.values()
+    return compiled.max_cooperative_grid_blocks(256)
+
+
 def too_many(it):
     """Is a cooperative grid refused that is one block larger than what fits?"""
-    most = it.compiled.max_cooperative_grid_blocks(256)
-    launch = emulate(it.total_after_all)[most + 1, 256]
+    launch = emulate(it.total_after_all)[fitting(it) + 1, 256]
     arrays = np.zeros(1, np.float32), np.zeros(8, np.float32), it.a
     return raises(LaunchError, launch, *arrays)
 
 
-def by_threads(name):
-    """In how many launches of 64 and of 1,024 threads the answer was wrong."""
-    return [WRONG[f"{name} {threads}"] for threads in (64, 1024)]
+def same_race(it, threads):
+    """Has `rotate_wrong` the same race with a number for `a.size`?"""
+    kernels = it.rotate_wrong, make_rotate_by_a_constant(threads)
+    runs = [emulated(kernel, it.long[:threads])[0] for kernel in kernels]
+    one, other = ([(race.kind, race.hazards) for race in run.races] for run in runs)
+    return one == other != []
+
+
+def atomics(it, kernel):
+    """The instructions with which a kernel adds to its array, and how many a warp
+    executes in all, but for the branch that follows its end.
+    """
+    codes = opcodes(kernel, it.counts)
+    return [codes.count(name) for name in ("POPC", "REDG")], codes.index("EXIT") + 1
 
 
 def wrong_in_all(*names):
@@ -186,9 +203,13 @@ CLAIMS = {
         [(race.kind, race.hazards, race.scope) for race in it.run_64.races]
         == [("RAW", 2, "block")]
     ),
-    "Its lanes race with one another, which `races.minor` lists": lambda it: (
+    "its lanes race with one another, which `races.minor` lists": lambda it: (
         not it.run_32.races
         and [race.scope for race in it.run_32.races.minor] == ["warp"]
+    ),
+    "warp 0 stores to cell 0 at step 9, and thread 63 loads it at step 11": lambda it: (
+        [(9, 0, "stores"), (11, 63, "loads")]
+        == [(row[0], *row[3:5]) for row in it.film.cells("tile", 0)][1:3]
     ),
     "these twelve seeds have six different winners": lambda it: (
         len({it.winner(it.last_wins, seed) for seed in SEEDS}) == 6
@@ -197,120 +218,118 @@ CLAIMS = {
     "A barrier before or after the line does not help": lambda it: (
         kinds(emulated(barriers_around, it.a)[0].races) == ["WAW"]
     ),
-    "These kernels ran 1,000 times each on an H200": lambda it: (
+    # ------------------------------------------------ of 1,000 launches; the control
+    # has the barrier, and the rest as it is
+    "An H200 ran each of them 1,000 times": lambda it: (
         (GPU["gpu"], GPU["date"], LAUNCHES) == ("NVIDIA H200", "2026-11-22", 1000)
-        and wrong_in_none("rotate 64", "rotate 1024")
+        and wrong_in_none("rotate 64", "rotate 1024", "relay 32 True True")
     ),
-    "| `rotate_wrong` | 0 | 0 |": lambda it: by_threads("rotate_wrong") == [0, 0],
-    "| `rotate_wrong` with a number for `a.size` | 369 | 1,000 |": lambda it: (
-        by_threads("rotate_by_a_constant") == [369, 1000]
+    "| `rotate_wrong` | 64 or 1,024 | 0 |": lambda it: wrong_in_none(
+        "rotate_wrong 64", "rotate_wrong 1024"
     ),
-    "| `rotate_in_place_wrong` | 0 | 521 |": lambda it: (
-        by_threads("rotate_in_place_wrong") == [0, 521]
+    "| `rotate_wrong` with a number for `a.size` | 64 | 369 |": lambda it: (
+        WRONG["rotate_by_a_constant 64"] == 369
     ),
-    "left the elements of warp 1 in 558 launches, and of warp 0 in 442": lambda it: (
-        GPU["winners"] == {"1": 558, "0": 442}
+    "| `rotate_wrong` with a number for `a.size` | 1,024 | 1,000 |": lambda it: (
+        wrong_in_all("rotate_by_a_constant 1024")
     ),
-    "without the first barrier the sums were wrong in each of 1,000 launches": (
-        lambda it: wrong_in_all("relay 4 False True", "relay 32 False True")
+    "| `rotate_in_place_wrong` | 64 | 0 |": lambda it: wrong_in_none(
+        "rotate_in_place_wrong 64"
     ),
-    "Without the second they were right in each, also with 32 tiles": lambda it: (
-        wrong_in_none("relay 4 True False", "relay 32 True False")
-        and wrong_in_none("relay 4 True True", "relay 32 True True")
+    "| `rotate_in_place_wrong` | 1,024 | 521 |": lambda it: (
+        WRONG["rotate_in_place_wrong 1024"] == 521
     ),
-    "866 of 1,000 launches with 32 tiles gave wrong sums": lambda it: (
+    "| `relay`, 32 tiles, without its first barrier | 1,024 | 1,000 |": lambda it: (
+        wrong_in_all("relay 32 False True")
+    ),
+    "| `relay`, 32 tiles, without its second barrier | 1,024 | 0 |": lambda it: (
+        wrong_in_none("relay 32 True False")
+    ),
+    "| the same with `cuda.blockDim.x` for both 1024s | 1,024 | 866 |": lambda it: (
         BY_THE_BLOCK["wrong"]["32 True False"] == 866
         and BY_THE_BLOCK["launches"] == 1000
     ),
-    "`% a.size` is a division between the store and the load": lambda it: (
-        division(it) > 30
+    "The first two kernels have the same race": lambda it: (
+        same_race(it, 64) and same_race(it, 1024)
     ),
-    "the remainder by a number is computed before both, and the load directly "
-    "follows the store": lambda it: constant(it, 64) == constant(it, 1024) == 0,
-    "Without it the report is a RAW, as for `rotate_wrong`": lambda it: (
-        relayed(it, False, True)[0] == kinds(it.run_64.races) == ["RAW"]
+    "`% a.size` is a division between the store and the load. With a number in its "
+    "place, no instruction is left between the two": lambda it: (
+        division(it) > 30 and constant(it, 64) == constant(it, 1024) == 0
     ),
-    "a fast warp may store the next tile while a slow one still loads from this one": (
-        lambda it: (
-            relayed(it, True, False) == (["WAR"], 27)
-            and "the loop's next iteration" in relay_remedy(it)
-        )
+    "Without the first barrier the report is a RAW, as for `rotate_wrong`": (
+        lambda it: relayed(it, False, True)[0] == kinds(it.run_64.races) == ["RAW"]
     ),
-    "on an H200 all of 1,000 launches gave the right answer": lambda it: (
-        wrong_in_none("rotate_some_wrong")
+    "Without the second, as here, the report is a WAR that reaches into the loop's "
+    "next iteration: a fast warp may store the next tile while a slow one still loads "
+    "from this one": lambda it: (
+        relayed(it, True, False) == (["WAR"], 27)
+        and relayed(it, True, True) == ([], 0)
+        and "the loop's next iteration" in relay_remedy(it)
     ),
-    "a plain launch in the emulator warns": lambda it: (
-        warned(it) == [True]
+    # ------------------------------------------------ branches and warps
+    "on an H200 all of 1,000 launches gave the right answer": lambda it: wrong_in_none(
+        "rotate_some_wrong"
     ),
-    "Guard the work, not the barrier": guarded,
+    "So guard the work, not the barrier": guarded,
     "An early exit, `if thread >= a.size: return`, is reported, too": lambda it: (
         missing(rotate_some_early, it) and missing(it.rotate_some_wrong, it)
     ),
-    "the shared load (`LDS`) has a lower address than the shared store (`STS`)": (
-        lambda it: (
-            between(opcodes(it.hand_over_wrong, it.halves, it.a), "LDS", "STS") > 0
-            and between(opcodes(it.hand_over, it.halves, it.a), "STS", "LDS") > 0
-        )
+    "the shared load (`LDS`) comes before the shared store (`STS`)": lambda it: (
+        between(opcodes(it.hand_over_wrong, it.halves, it.a), "LDS", "STS") > 0
+        and between(opcodes(it.hand_over, it.halves, it.a), "STS", "LDS") > 0
     ),
-    "An H200 gave wrong values in each of 1,000 launches": lambda it: (
+    "an H200 gave wrong values in each of 1,000 launches": lambda it: (
         wrong_in_all("hand_over_wrong") and wrong_in_none("hand_over")
     ),
-    "The emulator counts 8 of the 4,096 threads, and an H200 counted 1 in each of "
-    "1,000 launches": lambda it: GPU["counted"] == {"1": LAUNCHES} and counted(it) == 8,
-    "with 16 blocks all four take 3.5 to 3.9 µs": lambda it: (
-        about("3.5", min(each.median_us for each in it.few))
-        and about("3.9", max(each.median_us for each in it.few))
+    # ------------------------------------------------ between blocks
+    "The emulator counts 8 threads, and an H200 counted 1 in each of 1,000 launches": (
+        lambda it: GPU["counted"] == {"1": LAUNCHES} and counted(it) == 8
     ),
-    "The atomic takes 6.5 times as long as the race": lambda it: about(
-        "6.5", it.many[1].median_us / it.many[0].median_us
+    "the machine code counts the warp's lanes (`POPC`) and adds once (`REDG`)": (
+        lambda it: atomics(it, it.count_atomically)[0] == [1, 1]
     ),
-    "one atomic of each warp's 32 (it counts lanes, `POPC`, and adds once, `REDG`)": (
-        lambda it: {"POPC", "REDG"} <= set(opcodes(it.count_atomically, it.count))
+    "the same 65,536 floats gave 103 sums in 1,000 launches": lambda it: (
+        GPU["different sums"] == 103
     ),
-    "That leaves 524,288 on one cell, one every 0.74 ns": lambda it: (
-        it.many[1].counters["instructions"] / 10 == 524_288
-        and about("0.74", 1000 * it.many[1].median_us / 524_288)
+    # ------------------------------------------------ fences
+    "L1s are not coherent": lambda it: (  # the control loads nothing before
+        wrong_in_all("letter False") and wrong_in_none("letter unseen")
     ),
-    "68% of the waiting is for a warp's last stores": lambda it: (
-        next(iter(it.many[1].waits)) == "the last stores"
-        and about("68%", it.many[1].waits["the last stores"])
+    "Take either fence away, and the load may find the old part": lambda it: (
+        [totalled(it, a, b, strict=True)[0] for a in (0, 1) for b in (0, 1)]
+        == [["RAW"], ["RAW"], ["RAW"], []]
     ),
-    "only 6% of the waiting is for last stores. This kernel is 7.5 times as fast as "
-    "the atomic: right, and faster than the race": lambda it: (
-        about("6%", it.many[2].waits["the last stores"])
-        and about("7.5", it.many[1].median_us / it.many[2].median_us)
-        and it.many[2].upper_us < it.many[0].lower_us
+    "The total is right, and there is a race": lambda it: (
+        totalled(it, False, False) == (["RAW"], True)
     ),
-    "Most of its 52 µs is the start of blocks: empty ones take 43": lambda it: (
-        about("52", it.many[2].median_us) and about("43", it.many[3].median_us)
-    ),
-    "16 blocks never drew theirs in order": lambda it: (
-        (GPU["orders"]["blocks"], GPU["orders"]["ascending"]) == (16, 0)
-    ),
-    "The total is right, and there is a race. What the report advises would remove "
-    "it; so does the first fence": lambda it: (
-        [totalled(it, before, after) for before in (0, 1) for after in (0, 1)]
-        == [(["RAW"], True)] * 2 + [([], True)] * 2
-    ),
-    "A fence also empties L1 (the instruction `CCTL.IVALL`)": lambda it: (
-        "CCTL.IVALL" in fence(it)
-    ),
-    "With neither fence, as here, an H200 gave a wrong total in each of 1,000 "
-    "launches": lambda it: wrong_in_all("total False False"),
-    "there is no old copy, and all totals were right": lambda it: wrong_in_none(
+    "| with no fence | 1,000 |": lambda it: wrong_in_all("total False False"),
+    "| with the first fence | 0 |": lambda it: wrong_in_none("total True False"),
+    "| with the second fence | 0 |": lambda it: wrong_in_none("total False True"),
+    "| with both | 0 |": lambda it: wrong_in_none("total True True"),
+    "| with no fence, and `=` for `+=` | 0 |": lambda it: wrong_in_none(
         "total of stores"
     ),
-    "On an H200 either alone was enough": lambda it: wrong_in_none(
-        "total False True", "total True False", "total True True"
+    "in the last block either one empties L1 after its `+=` and before it loads the "
+    "parts": (
+        lambda it: (
+            [fences(it, a, b)[1] for a, b in ((0, 0), (0, 1), (1, 0), (1, 1))]
+            == [0, 1, 1, 2]
+        )
     ),
-    "Without a second fence it got the old number in each of 1,000 launches; with "
+    "`MEMBAR.SC.GPU`, which waits, and `CCTL.IVALL`": lambda it: (
+        [fences(it, a, b) for a, b in ((0, 0), (1, 1))] == [[0, 0], [2, 2]]
+    ),
+    "The emulator takes an atomic for a second fence": lambda it: (
+        totalled(it, True, False) == ([], True)
+        and letter(False) == letter(True) == (42, [])
+    ),
+    "Without a fence of its own it got the old number in each of 1,000 launches; with "
     "it, in none": lambda it: (
         wrong_in_all("letter False") and wrong_in_none("letter True", "letter unseen")
     ),
-    "it treats every atomic as if it were the second fence": lambda it: (
-        letter(False) == letter(True) == (42, [])
-    ),
+    # ------------------------------------------------ the whole grid, and the rest
     "all blocks are on the GPU at the same time, or the launch is refused": too_many,
+    "For 256 threads it is 1,056 on an H200": lambda it: fitting(it) == 1056,
     "so all four kernels have no race": lambda it: (
         not any(
             emulate(make_own(before, after))[1, 1024](it.sums, it.long).races
@@ -322,20 +341,13 @@ CLAIMS = {
     "WAR, since a fast warp may be two rounds ahead": lambda it: (
         [two_tiles(it, barrier) for barrier in (False, True)] == [["RAW", "WAR"], []]
     ),
-    "the same 65,536 floats gave 103 different sums": lambda it: (
-        GPU["different sums"] == 103
-    ),
     "Of 112 kernels with a race in this course's tests, it reports 67": lambda it: (
         "| race | 112 | 67 |" in (ROOT / "docs" / "AGREEMENT.md").read_text("utf-8")
     ),
     "With more threads a block, `total` needs `syncthreads` before its first fence": (
         lambda it: last_block(False) == ["RAW"] and last_block(True) == []
     ),
-    "lanes of one warp at two different barriers, the emulator stops with an error": (
-        lambda it: raises(BarrierError, emulate(parted)[1, 32], np.zeros(1))
-    ),
-    "warp 0 stores to cell 0 at step 9, and thread 63 loads it at step 11": lambda it: (
-        [(9, 0, "stores"), (11, 63, "loads")]
-        == [(row[0], *row[3:5]) for row in it.film.cells("tile", 0)][1:3]
+    "the emulator stops with an error": lambda it: raises(
+        BarrierError, emulate(parted)[1, 32], np.zeros(1)
     ),
 }
