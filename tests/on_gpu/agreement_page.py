@@ -240,7 +240,7 @@ def others_part():
 def by_tool(case):
     """What a tool says of a kernel, or why it was not asked."""
     if case.hangs:
-        return lambda tool: "not run: it hangs"
+        return lambda tool: "not run: it may hang"
     return lambda tool: agreement.verdicts(tool).get(case.name, "not asked")
 
 

@@ -169,7 +169,7 @@ def with_a_grid(t, out):
     ("function", "words"),
     [
         (kinds_differ, "ends the launch as an illegal instruction"),
-        (in_one_warp, "lanes of one warp at two barriers hang"),
+        (in_one_warp, "CUDA leaves open what lanes of one warp at two barriers do"),
         (with_a_grid, "On a GPU this hangs"),
     ],
     ids=lambda it: getattr(it, "__name__", ""),

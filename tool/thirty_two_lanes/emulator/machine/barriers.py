@@ -281,7 +281,7 @@ def _divergence(batch, block, column):
 def _on_hardware(column, first):
     """What a GPU does where threads wait at barriers that do not go together."""
     if _differ_in_a_warp(column):
-        return "On a GPU lanes of one warp at two barriers hang, without an error"
+        return "CUDA leaves open what lanes of one warp at two barriers do on a GPU"
     return "On a GPU this hangs, or ends the launch as an illegal instruction"
 
 
