@@ -5,6 +5,8 @@ import warnings
 import numpy as np
 
 from helpers import assemble, emulate
+from tests.lessons.claims import about
+from tests.on_gpu import hangs
 from tests.on_gpu.race_outcomes import recorded
 from tests.paths import ROOT
 from tests.specimens.race_variants import (
@@ -185,6 +187,11 @@ def atomics(it, kernel):
     return [codes.count(name) for name in ("POPC", "REDG")], codes.index("EXIT") + 1
 
 
+def time(it, name):
+    """What was measured of a kernel that counts, in µs."""
+    return it.many[name].median_us
+
+
 def wrong_in_all(*names):
     """Was each of these wrong in each launch?"""
     return all(WRONG[name] == LAUNCHES for name in names)
@@ -288,6 +295,30 @@ CLAIMS = {
     "the machine code counts the warp's lanes (`POPC`) and adds once (`REDG`)": (
         lambda it: atomics(it, it.count_atomically)[0] == [1, 1]
     ),
+    "The atomics on one cell take 6.5 times as long as the race": lambda it: about(
+        "6.5", time(it, "atomics on one cell") / time(it, "a race")
+    ),
+    # the control: as many atomics, which the same instructions send, on other cells
+    "with a cell for each block, as many atomics take hardly longer than no work": (
+        lambda it: (
+            atomics(it, it.count_apart)[0] == atomics(it, it.count_atomically)[0]
+            and time(it, "atomics on a cell for each block")
+            < 1.04 * time(it, "no work")
+        )
+    ),
+    "It is faster than the race, and most of its time is the start of blocks": (
+        lambda it: (
+            it.many["each block first, then one atomic"].upper_us
+            < it.many["a race"].lower_us
+            and time(it, "no work")
+            > 0.8 * time(it, "each block first, then one atomic")
+        )
+    ),
+    "So 524,288 additions meet at one cell, one every 0.74 ns": lambda it: (
+        it.many["atomics on one cell"].counters["instructions"]
+        == 524_288 * atomics(it, it.count_atomically)[1]
+        and about("0.74", 1000 * time(it, "atomics on one cell") / 524_288)
+    ),
     "the same 65,536 floats gave 103 sums in 1,000 launches": lambda it: (
         GPU["different sums"] == 103
     ),
@@ -347,7 +378,9 @@ CLAIMS = {
     "With more threads a block, `total` needs `syncthreads` before its first fence": (
         lambda it: last_block(False) == ["RAW"] and last_block(True) == []
     ),
-    "the emulator stops with an error": lambda it: raises(
-        BarrierError, emulate(parted)[1, 32], np.zeros(1)
+    "an H200 went on, and the emulator stops with an error": lambda it: (
+        raises(BarrierError, emulate(parted)[1, 32], np.zeros(1))
+        and hangs.recorded()["two_barriers_in_a_warp"] == "by itself"
+        and hangs.recorded()["grid_barrier_in_a_branch"] == "not"
     ),
 }
