@@ -9,7 +9,7 @@
 #
 # - say which accesses a barrier orders, and which nothing orders
 # - read the report of a race
-# - choose between a barrier, `syncwarp`, an atomic, a fence and a barrier of the whole grid
+# - choose between barriers, `syncwarp`, atomics, fences and a barrier of the grid
 #
 # **What you'll need:** a tile in shared memory and its barrier, as in [Use a tile where it pays](13_shared_memory.ipynb).
 
@@ -59,13 +59,13 @@ with expect(AssertionError):
 #
 # ## Who comes first?
 #
-# When thread 0 loads cell 1 of the tile, has thread 1 already stored its element there?
+# When thread 31 loads cell 32, has thread 32 already stored its element there?
 #
 # A thread executes its own lines in order.
 # But nothing orders the lines of *different* threads: each warp runs when the hardware lets it.
-# So thread 0 may be done with both before thread 1 has begun.
+# So thread 31 may be done with both before thread 32, in the next warp, has begun.
 #
-# Each row is a thread, from left to right; between the rows, nothing says what comes first.
+# Let 6 threads stand for all. Each row is a thread, from left to right; between the rows, nothing says what comes first.
 
 # %% tags=["hide-input"]
 # Says what each of 6 threads does with the tile, and draws it.
@@ -138,7 +138,7 @@ run.races, run.races.minor
 # ## Write after read
 #
 # In the next kernel, each thread puts its neighbour's element into its own cell of the tile.
-# There is a barrier before the line that does this, and one after it.
+# There is a barrier before that line and one after it.
 #
 # **Predict.** Which threads race?
 #
@@ -229,12 +229,12 @@ run = emulate(last_wins)[1, 256](out, a)
 # The warp that stores last wins, but which one is last?
 # A seed chooses the order in which the emulator runs the warps, and these twelve seeds have six different winners.
 #
-# Two stores, either of which may come last: write after write, or **WAW**.
+# Either of two stores may come last: write after write, or **WAW**.
 # A barrier before or after the line does not help, since the stores of all eight warps are that one line.
-# So give each thread a cell of its own, let only one warp store, or make a rule for the winner.
+# So only one warp may store, or you need a rule for the winner.
 #
 # A rule needs an **atomic**, which loads, changes and stores a cell in one indivisible step.
-# With `cuda.atomic.max`, each cell keeps the largest element, whatever the order.
+# Let the first warp fill the tile, and all warps offer their elements with `cuda.atomic.max`: each cell keeps the largest, whatever the order.
 
 # %%
 @cuda.jit
@@ -292,8 +292,8 @@ int((sums != relay_spec).sum()), run.races
 #
 # Without the second, as here, the report is a WAR that reaches into the loop's next iteration: a fast warp may store the next tile while a slow one still loads from this one.
 #
-# The picture has two rounds.
-# Step through the intervals, and switch each barrier off: without the second, the loads of a round share an interval with the stores of the next.
+# The picture has two rounds in their intervals.
+# Step through them, and switch each barrier off: without the second, the loads of a round share an interval with the stores of the next.
 
 # %% tags=["hide-input"]
 # Draws two rounds of `relay` for 6 threads, up to an interval.
@@ -377,7 +377,7 @@ with expect(AssertionError):
 #
 # Do the lanes of a warp, which run together, need a barrier among themselves?
 # Below, each even lane stores its element, and the next lane, an odd one, loads it.
-# Code whose lanes exchange values like this is called *warp-synchronous*.
+# Such code is called *warp-synchronous*.
 
 # %%
 @cuda.jit
@@ -525,13 +525,13 @@ plot_times(list(many), [m.median_us for m in many.values()],
 # %% [markdown]
 # The atomics on one cell take 6.5 times as long as the race.
 # But with a cell for each block, as many atomics take hardly longer than no work.
-# So not the atomic takes the time, but the one cell at which all blocks meet.
+# So the time goes to the one cell, where all blocks meet, and not to the atomics.
 #
 # The last kernel gives the sum as well, with one atomic a block on that cell.
 # It is faster than the race, and most of its time is the start of blocks: see the first bar.
 # So add up where few meet, and send one atomic for all.
 #
-# An atomic leaves the order open, so float sums differ in their last digits: the same 65,536 floats gave 103 sums in 1,000 launches.
+# An atomic leaves the order open, so float sums differ in their last digits: the same 65,536 floats gave 103 different sums in 1,000 launches.
 
 # %% [markdown]
 # <details><summary>For the curious: how many atomics are there?</summary>
@@ -564,9 +564,9 @@ plot_fences(first=False, second=False)
 # It does two things:
 #
 # - It waits until the thread's stores are where all can see them. So the part is in L2 before the count.
-# - It empties its L1, so that the thread's next loads find no old copy.
+# - It empties its multiprocessor's L1, so that the thread's next loads find no old copy.
 #
-# One block needs the first, the other one the second:
+# One block needs the first, the other the second:
 
 # %%
 explore(plot_fences, first=[True, False], second=[True, False])
@@ -752,7 +752,7 @@ task.check(largest)
 # %% [markdown]
 # ## In practice
 #
-# On a GPU, `compute-sanitizer --tool racecheck` finds races in shared memory, except those of an atomic with a plain access.
+# `compute-sanitizer --tool racecheck` finds races in shared memory, except those of an atomic with a plain access.
 # Of 112 kernels with a race in this course's tests, it reports 67.
 #
 # The emulator needs no luck, but it sees only this launch: another size or other data may reach another line.

@@ -319,7 +319,7 @@ CLAIMS = {
         == 524_288 * atomics(it, it.count_atomically)[1]
         and about("0.74", 1000 * time(it, "atomics on one cell") / 524_288)
     ),
-    "the same 65,536 floats gave 103 sums in 1,000 launches": lambda it: (
+    "the same 65,536 floats gave 103 different sums in 1,000 launches": lambda it: (
         GPU["different sums"] == 103
     ),
     # ------------------------------------------------ fences
