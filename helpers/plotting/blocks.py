@@ -53,17 +53,19 @@ def exchange_of(stores, loads, barrier):
     return f"{steps[0]}; {'then a barrier; ' * barrier}{steps[1]}."
 
 
-def plot_halo(blocks, threads, radius, ax=None):
+def plot_halo(blocks, threads, radius, window=None, ax=None):
     """The elements that each block of a stencil loads: its own, and a halo around them.
 
     Below the elements is the tile of each block; the number in a cell is the thread
-    that brings it, where cell `k` is brought by thread `k % threads`.
+    that brings it, where cell `k` is brought by thread `k % threads`. `window` is a
+    thread of the last block, whose cells get a bracket.
     """
     n = blocks * threads
     across = n + 2 * radius
     refuse_too_many(across)
     rows = {1.6 + 1.3 * block: f"tile of block {block}" for block in range(blocks)}
-    size = 0.4 + (2.2 + 1.3 * blocks) * ROW_INCHES, across, 1.6 + 1.3 * blocks
+    down = 1.6 + 1.3 * blocks + (window is not None)
+    size = 0.4 + (0.6 + down) * ROW_INCHES, across, down
     with board(ax, *size, {0: "element"} | rows) as ax:
         for spot in range(across):
             inside = radius <= spot < n + radius
@@ -72,15 +74,43 @@ def plot_halo(blocks, threads, radius, ax=None):
             cell(ax, spot, 0, str(text), colour, share=0.45 if dark else 0.15)
         for block in range(blocks):
             draw_tile(ax, block, threads, radius)
+        if window is not None:
+            draw_window(ax, blocks - 1, threads, radius, window)
         text = "number: the thread that brings it; blue, at both ends: the halo"
         note(ax, 0, 1, text, (0, -8), ha="left")
+    said = halo_of(blocks, threads, radius)
+    if window is not None:
+        said += f" {window_of(blocks - 1, radius, window)}."
+    return Picture(ax.figure, said)
+
+
+def halo_of(blocks, threads, radius):
+    """What each block brings, in words."""
     shared = 2 * radius * (blocks - 1)
-    return Picture(
-        ax.figure,
+    return (
         f"{counted(blocks, 'block')} of {counted(threads, 'thread')}: each brings its "
         f"own {threads} elements and a halo of {radius} on each side into its tile; "
-        f"{counted(shared, 'element')} are in two tiles.",
+        f"{counted(shared, 'element')} are in two tiles."
     )
+
+
+def window_of(block, radius, thread):
+    """The cells that a thread uses, in words."""
+    last = thread + 2 * radius
+    return f"Thread {thread} of block {block} uses cells {thread} to {last} of its tile"
+
+
+def draw_window(ax, block, threads, radius, thread):
+    """Put a bracket below the cells that a thread of the last block uses."""
+    if not 0 <= thread < threads:
+        text = f"a block of {threads} threads has no thread {thread}"
+        raise ArgumentError(f"{text}: choose a `window` below {threads}")
+    top, left = 2.6 + 1.3 * block, block * threads + thread
+    begin, end = left + 0.1, left + 2 * radius + 0.9
+    heights = [top + 0.15, top + 0.4, top + 0.4, top + 0.15]
+    ax.plot([begin, begin, end, end], heights, color=style.INK, linewidth=1.2)
+    middle = (begin + end) / 2, top + 0.4
+    note(ax, *middle, window_of(block, radius, thread), (0, -8), ha="center")
 
 
 def draw_tile(ax, block, threads, radius):

@@ -35,7 +35,7 @@ FIGURES = {
     "plot_grid": lambda: [plotting.plot_grid(2, 4, n) for n in (7, 9)],
     "plot_grid_2d": lambda: plotting.plot_grid_2d((2, 1), (4, 3), (5, 7)),
     "plot_grid_stride": lambda: plotting.plot_grid_stride(2, 4, 11),
-    "plot_halo": lambda: plotting.plot_halo(2, 4, 1),
+    "plot_halo": lambda: [plotting.plot_halo(2, 4, 1, it) for it in (None, 2)],
     "plot_strip_walk": lambda: plotting.plot_strip_walk(5, 3, 2),
     "plot_hierarchy": lambda: plotting.plot_hierarchy(8, *SIZES),
     "plot_in_flight": lambda: plotting.plot_in_flight(

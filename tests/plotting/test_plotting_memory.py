@@ -45,6 +45,12 @@ SENTENCES = {
         "3 blocks of 8 threads: each brings its own 8 elements and a halo of 2 on each "
         "side into its tile; 8 elements are in two tiles.",
     ),
+    "a halo, and a thread's window": (
+        lambda: plotting.plot_halo(2, 10, 4, window=3),
+        "2 blocks of 10 threads: each brings its own 10 elements and a halo of 4 on "
+        "each side into its tile; 8 elements are in two tiles. Thread 3 of block 1 "
+        "uses cells 3 to 11 of its tile.",
+    ),
     "a walk down a strip": (
         lambda: plotting.plot_strip_walk(20, 11, 4),
         "14 pixels of row 20 go into 11 rows of 4 sums: those of row 10, which are "

@@ -26,6 +26,10 @@ REFUSED = {
         "mine has 3 numbers of cycles for 2 of wavefronts: give one for each, None "
         "where none was measured",
     ),
+    "the window of a thread that no block has": (
+        lambda: plotting.plot_halo(2, 10, 4, window=10),
+        "a block of 10 threads has no thread 10: choose a `window` below 10",
+    ),
     "elements of two warps": (
         lambda: plotting.plot_tile_banks([range(32)] * 2, [(0, 1)] * 33),
         "33 elements for the 32 lanes of a warp: draw one warp at a time",
