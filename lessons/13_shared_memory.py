@@ -1,26 +1,27 @@
 # %% [markdown]
 # # Use a tile where it pays
 #
-# *45 minutes*
+# *60 minutes*
 #
-# **What you'll do:** give the threads of a block a memory in common, turn nine loads of a number into one, and find out from the clock when that makes a kernel faster and when slower.
+# **What you'll do:** let the threads of a block load a piece of the data together, a *tile*, into a memory that they share; then find out what it saves, what it costs, and where it pays.
 #
 # **What you'll learn:**
 #
 # - tell from the addresses alone whether threads use the same numbers
 # - load a tile with its halo into shared memory, wait, and work from there
-# - predict whether a tile pays: what does L1 do already, and what does the tile cost?
+# - doubt a tile: put a floor below its time and a control beside it
 # - allocate shared memory: fixed or sized at the launch, for several types, below 48 KB and above
 #
-# **What you'll need:** kernels, blocks and threads, as in [Write your first kernel](01_first_kernel.ipynb), caches, as in [Know where a number lives](11_memory_hierarchy.ipynb), and sectors, as in [Fetch no more than you use](12_coalescing.ipynb).
+# **What you'll need:** [kernels, blocks and threads](01_first_kernel.ipynb), [caches](11_memory_hierarchy.ipynb), and [sectors, lines and L1's data path](12_coalescing.ipynb).
 
 # %%
 import numpy as np
 from numba import cuda, float32, float64, uint32
 
-from helpers import (allow_dynamic_shared, check, device, emulate, exercise,
-                     expect, measure, plot_exchange, plot_halo, plot_sectors,
-                     plot_series, plot_times, table, watch)
+from helpers import (allow_dynamic_shared, check, compare, device, emulate,
+                     exercise, expect, explore, measure, plot_exchange,
+                     plot_halo, plot_sectors, plot_series, plot_tile_move,
+                     plot_times, table, watch)
 
 device
 
@@ -28,7 +29,18 @@ device
 # ## Nine loads for one number?
 #
 # A moving sum adds to each number its four neighbours on the left and its four on the right.
-# **Each thread adds up its element and 4 on each side.**
+# Which elements does thread 100 load, and which does thread 103?
+#
+# <details><summary>Answer</summary>
+#
+# Thread 100 loads elements 96 to 104, thread 103 loads 99 to 107.
+# Six of them are the same.
+#
+# </details>
+#
+# Where an element is on the lists of two threads, there is **reuse**.
+# In a copy no two lists meet; here those of neighbours overlap, so each element should be loaded nine times.
+# The emulator counts:
 
 # %%
 RADIUS  = 4
@@ -62,26 +74,24 @@ check(out, window_spec(a))
 run.reuse["a"].loads[:16]
 
 # %% [markdown]
-# The emulator has counted how often each element is loaded: nine times, apart from the ends of the array.
+# Nine times, apart from the ends of the array.
 #
-# You can tell that without running anything.
-# Write down which elements a thread loads, for two different threads.
-# If an element is in both lists, there is **reuse**: thread 100 loads elements 96 to 104, thread 103 loads 99 to 107, and six of them are the same.
-# For a plain copy, `out[i] = a[i]`, the lists of two threads never meet.
+# The nine are neighbours, and nearly always in one block.
+# So if one of them put the number where the others can see it, one load would be left of nine.
 #
-# The nine threads that load a number are neighbours, and nearly always in one block.
-# If one of them fetched the number and the others could look at it, what would be left of the nine loads?
-
-# %% [markdown]
 # ## A memory in common
 #
-# **Shared memory** is a small memory in each multiprocessor.
-# Every block that runs there gets a part of it, which all threads of that block can read and write, and no other block can.
+# **Shared memory** is that place: a small memory in each multiprocessor.
+# Every block that runs there gets a part of it, which its threads can read and write, and no other block can.
+# In the theatre of [Know where a number lives](11_memory_hierarchy.ipynb) it is the props table beside a stage.
 #
-# In the theatre of [Know where a number lives](11_memory_hierarchy.ipynb), registers are the actors' hands, global memory is the warehouse across town, and shared memory is the props table beside a stage: what one actor of a scene puts there, any other can pick up.
+# The piece of the data that a block holds there is its **tile**.
+
+# %% [markdown]
+# The first tile is as large as its block, and the threads exchange elements in it: each stores one, waits, and loads another's.
 #
-# The simplest use is to exchange elements.
-# **Each block reverses its elements, through a tile.**
+# - `cuda.shared.array(THREADS, float32)` makes one array for each block. Its shape must be known when the kernel is compiled. It lives as long as its block, and what is in it at the start is not defined.
+# - `cuda.syncthreads()` is the **barrier**: no thread of the block passes it before all have reached it. So no thread loads a cell before another has stored to it.
 
 # %%
 @cuda.jit
@@ -101,28 +111,30 @@ check(out, a.reshape(-1, THREADS)[:, ::-1].ravel())
 plot_exchange(stores=range(16), loads=range(15, -1, -1))
 
 # %% [markdown]
-# The figure shows a block of 16 threads, from top to bottom: each thread stores to its own cell (orange) and, after the barrier, loads another thread's (blue).
-#
-# `cuda.shared.array(THREADS, float32)` is one array for each block.
-# Its shape must be known when the kernel is compiled: a number, or a global variable.
-# It lives as long as its block; what is in it at the start is not defined.
-#
-# `cuda.syncthreads()` is the **barrier**: no thread of the block passes it before all have reached it.
-# Without it, a thread could load a cell before another has stored to it.
+# Each of 16 threads stores to its own cell (orange) and, after the barrier, loads another thread's (blue).
 #
 # ## A tile and its halo
 #
-# For its 256 moving sums, a block needs 256 elements and four more on each side, its **halo**.
-# Together they are the block's **tile**.
+# The moving sums of a block need more than its own elements: its first thread also wants four on its left, its last one four on its right.
+# These cells are the **halo**, and part of the tile.
+# So it has more cells than the block has threads. Who loads the last ones?
 
 # %%
-plot_halo(blocks=2, threads=10, radius=4)
+plot_halo(blocks=2, threads=10, radius=4, window=3)
 
 # %% [markdown]
-# Two blocks of 10 threads, each with a tile of 18 cells, so threads 0 to 7 load two cells each.
+# *Who loads?* The thread whose number is in the cell.
+# When each has filled a cell, the first ones go on; in code, a loop from `thread` to the end of the tile, in steps of the block's size.
 # Dotted cells lie outside the array and become 0.
 #
-# **Predict.** How often is an element loaded now? And one at the edge of a block?
+# *Who uses?* The bracket marks what thread 3 adds up.
+# Its own element is in the middle, in cell 7, because the halo comes first.
+# So a thread's window begins at the cell `thread`.
+#
+# *When?* A window holds cells that other threads load, so the barrier stands between loading and adding up.
+
+# %% [markdown]
+# **Predict.** How often is an element loaded from global memory now? And one at the edge of a block?
 #
 # <details><summary>Answer</summary>
 #
@@ -130,10 +142,6 @@ plot_halo(blocks=2, threads=10, radius=4)
 # The four elements on either side of an edge are also in the halo of the next block: twice.
 #
 # </details>
-#
-# **Load a tile with its halo, wait, and add up windows of it.**
-#
-# `watch` shows block 1 of a smaller launch, 32 threads a block, step by step: which lanes fill the last cells?
 
 # %%
 TILE = THREADS + 2 * RADIUS
@@ -161,129 +169,225 @@ run = emulate(add_window_tiled)[N // THREADS, THREADS](out, a)
 check(out, window_spec(a))
 run.reuse["a"].loads[THREADS - 8:THREADS + 8]
 
-# %%
-THREADS, TILE = 32, 32 + 2 * RADIUS     # a copy is compiled with these
+# %% [markdown]
+# Once, and twice around the edge of a block.
+# The sum still makes nine loads, but from `tile`, inside the multiprocessor.
+#
+# Watch a block of 32 threads: 32 lanes fill 32 cells, then 8 lanes the last 8; after the barrier each thread's window moves over the tile.
+
+# %% tags=["hide-input"]
+# Compiles the kernel again for blocks of 32 threads, and films block 1.
+THREADS, TILE = 32, 32 + 2 * RADIUS
 one_warp = cuda.jit(add_window_tiled.py_func)
 film = watch(one_warp, block=1)[4, THREADS](out[:128], a[:128])
 THREADS, TILE = 256, 256 + 2 * RADIUS
 film
 
 # %% [markdown]
-# Once, and twice around the edge of a block, say the counts above the film.
-# In the film 32 lanes fill 32 cells, then 8 lanes the last 8; after the barrier each thread's window moves over the tile.
-# The sum still makes nine loads, but they are loads of `tile`, which stay inside the multiprocessor.
-#
 # ## Is it faster?
 #
-# Here are 67 million elements on a GPU: the time, what its counters say of each warp, and the share of the issue slots that were used.
-# (An issue slot is a cycle in which a scheduler could issue an instruction.)
+# The tile has turned nine loads from global memory into one.
+# **Predict.** How much of the time is left: a ninth, half, or all of it?
+#
+# To judge the answer you need a **floor**, a time that no version with these blocks can beat.
+# Each must read every number and write as many, so take a copy:
+#
+# <details><summary>For the curious: why <code>uint32</code>?</summary>
+#
+# With a signed index Numba adds instructions for the case that it is negative, since `a[-1]` is the last element.
+# An unsigned index has none of them: the copy has 14 machine instructions with `uint32` and 29 without.
+#
+# </details>
 
-# %% tags=["timing"]
+# %%
+@cuda.jit
+def copy(out, a):
+    """Each thread copies one element."""
+    i = uint32(cuda.grid(1))
+    out[i] = a[i]
+
+
+# %% tags=["timing", "hide-input"]
+# Measures the copy and both moving sums, for 67 million elements.
 MANY = 2**26
 src, dst = np.zeros((2, MANY), np.float32)
 launch = MANY // THREADS, THREADS
-COUNTERS = "global_load_requests", "l2_read_sectors", "instructions"
 
+floor, direct, tiled = (
+    measure(kernel, bytes=8 * MANY)[launch](dst, src)
+    for kernel in (copy, add_window, add_window_tiled))
 
-def counted(m):
-    """A kernel's time, and what its counters say of each warp."""
-    each = [32 * m.counters.get(name, np.nan) / MANY for name in COUNTERS]
-    return [m.kernel, m.median_us, *each, m.counters.get("issue_percent")]
-
-
-direct, tiled = (measure(kernel, bytes=8 * MANY)[launch](dst, src)
-                 for kernel in (add_window, add_window_tiled))
-
-COLUMNS = ["kernel", "µs", "global loads per warp", "sectors from L2 per warp",
-           "instructions per warp", "issue slots used, %"]
-table(COLUMNS, map(counted, (direct, tiled)))
+compare({"a copy": floor, "add_window": direct, "add_window_tiled": tiled},
+        "µs", "sectors from L2 per warp", "instructions per warp",
+        "issue slots used, %", by="kernel")
 
 # %% [markdown]
-# The tile does what it should: a warp makes 1.1 global loads instead of 9.
-# But the kernel is slower: 441 µs instead of 267.
+# The tile makes the kernel slower, by two thirds.
 #
-# Behind L1 the tile saves nothing.
-# With it and without it, a warp fetches 4.25 sectors from L2, little more than the 4 that 32 numbers fill: L1 served the other eight loads.
-# And the tile costs instructions: 178 a warp instead of 90, which take 82% of the issue slots.
+# *What could it save?* Only what lies above the floor, a quarter of the time without a tile.
+# Behind L1 nothing: with and without it, a warp fetches as many sectors from L2, so L1 already served eight of nine loads.
 #
-# Are the instructions the reason? Remove them: give indices 32 bits, [as you will learn](31_types_and_instructions.ipynb), both with and without a tile, and fill the tile without a loop.
+# *What did it cost?* A warp issues twice as many instructions, and they take four fifths of the **issue slots**, the cycles in which a scheduler could issue one.
 #
-# - **Each thread adds up its window, with indices of 32 bits.**
-# - **Load a tile in two steps, wait, and add up, with indices of 32 bits.**
+# So there are two suspects, the tile itself and the instructions.
+# To find the culprit you need a **control**, a launch that differs in one thing only.
+#
+# ## What a tile costs
+#
+# First the tile, where it saves nothing: in the copy.
+# Add a barrier, then a tile:
 
 # %%
 @cuda.jit
-def add_window_32(out, a):
-    """Each thread adds up its window, with indices of 32 bits."""
+def copy_and_wait(out, a):
+    """Each thread loads one element, waits for its block, and stores it."""
+    i = uint32(cuda.grid(1))
+    value = a[i]
+    cuda.syncthreads()
+    out[i] = value
+
+
+@cuda.jit
+def copy_through_tile(out, a):
+    """Each thread copies one element, through a tile."""
+    tile = cuda.shared.array(THREADS, float32)
+    thread, i = uint32(cuda.threadIdx.x), uint32(cuda.grid(1))
+    tile[thread] = a[i]
+    cuda.syncthreads()
+    out[i] = tile[thread]
+
+
+# %% tags=["timing", "hide-input"]
+# Checks both, and measures them beside the plain copy.
+for kernel in copy_and_wait, copy_through_tile:
+    emulate(kernel)[N // THREADS, THREADS](out, a)
+    check(out, a)
+
+waited, passed = (measure(kernel, bytes=8 * MANY)[launch](dst, src)
+                  for kernel in (copy_and_wait, copy_through_tile))
+
+compare({"a copy": floor, "… with a barrier": waited,
+         "… through a tile": passed},
+        "µs", "instructions per warp", by="kernel")
+
+# %% [markdown]
+# The barrier costs nothing here, and the tile a few percent: far less than the moving sum has lost.
+#
+# <details><summary>For the curious: what does it pay for?</summary>
+#
+# Each warp issues seven more instructions, and it waits at another moment.
+# In the copy with a barrier, the load is still under way when a warp reaches the barrier; to store to the tile, a warp must have its number, and then the barrier waits for the slowest warp of the block.
+# Which of the two takes how much of the time, we did not measure.
+#
+# </details>
+#
+# ## Without the instructions
+#
+# Now take the instructions away, with the tile and without it.
+# Only a fifth of those of `add_window` load or add; most of the others work on indices.
+# So put the zeros into the array itself, four on each side (the caller *pads* it), and no index needs a test.
+# And fill the tile without a loop: every thread loads one cell, and the first eight another.
+# These two kernels differ in the tile alone:
+
+# %%
+@cuda.jit
+def add_padded(out, padded):
+    """Each thread adds up its window of an array with a halo of its own."""
     i = uint32(cuda.grid(1))
     total = float32(0)
     for k in range(2 * RADIUS + 1):
-        # unsigned: 0 - 4 becomes 4,294,967,292, so one test guards both ends
-        at = uint32(i + uint32(k) - uint32(RADIUS))
-        if at < a.size:
-            total += a[at]
-    if i < out.size:
-        out[i] = total
+        total += padded[i + k]
+    out[i] = total
 
 
-# %%
 @cuda.jit
-def add_window_tiled_32(out, a):
-    """Load a tile in two steps, wait, and add up, with indices of 32 bits."""
+def add_padded_tiled(out, padded):
+    """Load a tile in two steps, wait, and add up windows of it."""
     tile = cuda.shared.array(TILE, float32)
     thread, i = uint32(cuda.threadIdx.x), uint32(cuda.grid(1))
-    at = uint32(i - uint32(RADIUS))
-    tile[thread] = a[at] if at < a.size else float32(0)
+    tile[thread] = padded[i]
     if thread < 2 * RADIUS:
-        at, cell = uint32(at + uint32(THREADS)), uint32(thread + THREADS)
-        tile[cell] = a[at] if at < a.size else float32(0)
+        tile[thread + THREADS] = padded[i + THREADS]
     cuda.syncthreads()
     total = float32(0)
     for k in range(2 * RADIUS + 1):
-        total += tile[uint32(thread + uint32(k))]
-    if i < out.size:
-        out[i] = total
+        total += tile[thread + k]
+    out[i] = total
 
 
-for kernel in add_window_32, add_window_tiled_32:
+# %%
+for kernel in add_padded, add_padded_tiled:
     out[:] = np.nan
-    emulate(kernel)[N // THREADS, THREADS](out, a)
+    emulate(kernel)[N // THREADS, THREADS](out, np.pad(a, RADIUS))
     check(out, window_spec(a))
 
-# %% tags=["timing"]
-narrow = [measure(kernel, bytes=8 * MANY)[launch](dst, src)
-          for kernel in (add_window_32, add_window_tiled_32)]
+# %% [markdown]
+# The more often a number is used, the more a tile can save.
+# So measure them for 16 neighbours on each side, too, which makes 33 loads.
 
-# a kernel keeps the globals that it was compiled with: compile copies
+# %% tags=["timing", "hide-input"]
+# Measures the new pair, and all four kernels compiled for 16 neighbours.
+def measured(kernel, array):
+    again = cuda.jit(kernel.py_func)
+    return measure(again, bytes=8 * MANY)[launch](dst, array)
+
+
 RADIUS, TILE = 16, THREADS + 2 * 16
-wider = [measure(cuda.jit(kernel.py_func), bytes=8 * MANY)[launch](dst, src)
-         for kernel in (add_window_32, add_window_tiled_32)]
-RADIUS, TILE = 4, THREADS + 2 * 4
+wide = np.pad(src, RADIUS)
+tested_16 = measured(add_window, src), measured(add_window_tiled, src)
+padded_16 = measured(add_padded, wide), measured(add_padded_tiled, wide)
 
-table(["radius", *COLUMNS],
-      [[4, *counted(m)] for m in (direct, tiled, *narrow)]
-      + [[16, *counted(m)] for m in wider])
+RADIUS, TILE = 4, THREADS + 2 * 4
+wide = np.pad(src, RADIUS)
+padded_4 = measured(add_padded, wide), measured(add_padded_tiled, wide)
+
+# %% tags=["timing", "hide-input"]
+# Puts them side by side: how often a number is used, the array, and the tile.
+MADE = {(9, "as before"): (direct, tiled), (9, "without tests"): padded_4,
+        (33, "as before"): tested_16, (33, "without tests"): padded_16}
+
+compare({("", "", "a copy"): floor}
+        | {(*made, how): m for made, both in MADE.items()
+           for how, m in zip(("no tile", "a tile"), both, strict=True)},
+        "µs", "instructions per warp", "data path busy, %",
+        by=("uses", "code", "kernel"))
 
 # %% [markdown]
-# The instructions were most of the reason: with 54 a warp instead of 178, the tiled kernel takes 278 µs.
-# But the kernel without a tile takes 266, with 90 as before.
-# The tile still loses: its warps also wait for the barrier, 24% of all their waiting.
+# *Was it the instructions?* Yes. For nine uses, the tile now costs as little as in the copy, and not two thirds of the time.
 #
-# With 16 neighbours on each side, the tile wins: 408 µs against 689.
-# L1 still serves the reuse: both fetch 4.5 sectors a warp from L2.
-# What the tile saves now are instructions, 102 against 288, which took 85% of the issue slots: it tests each cell once for the array's ends, not at each of 33 uses.
-# Nearly half of the 288 are for these tests; a padded array (not timed) would save them without a tile.
+# *Does the tile save anything?* In the rows without tests, nothing for nine uses, and a tenth for 33.
+# A tile does not save *requests*: a warp makes 33, to L1 or to the tile, and one data path answers both. In either kernel it is busy for more than three quarters of the time.
+#
+# To take instructions away saved more than the tile, and needed none.
+# To save requests, a thread must keep numbers in registers, for several sums, as in [Compute each cell from its neighbours](28_stencil_and_convolution.ipynb).
 
 # %% [markdown]
 # ## Where a cache is slow
 #
-# The lanes of `add_window` load neighbours, which lie in one or two lines of 128 bytes.
+# So far the lanes loaded neighbours, which lie in one or two lines of 128 bytes.
 # What if each lane needs another line?
 #
-# Walk through a table, as in [Know where a number lives](11_memory_hierarchy.ipynb): each cell holds the index of the next one, and the threads start `apart` cells apart.
-#
-# - **Each thread takes 64 steps through a table, from a cell of its own.**
-# - **The same, in a copy of the table that the block has loaded.**
+# Walk through a table whose cells hold the index of the next one, with the lanes some cells `apart`.
+# Here is one step of a warp; a row is a line.
+
+# %%
+def one_step(apart=33):
+    """The request of a warp whose lanes are some cells apart."""
+    return plot_sectors([4 * apart * lane for lane in range(32)])
+
+
+explore(one_step, apart=[1, 9, 17, 32, 33])
+
+# %% [markdown]
+# A line holds 32 cells. So with 33, the next lane is one row further down and one column further right: no two lanes share a line, and no two a column.
+# Move the slider to 32: as many lines, but one column.
+# Look at the lines first.
+
+# %% [markdown]
+# One kernel walks in global memory, and L1 serves it, since the table has 16 KB.
+# The other walks in a tile that holds the whole table.
+# Only the caller knows its size, so the shape of the tile is 0, and the launch says how many *bytes* a block gets: fourth in the brackets, after a 0 for the stream, which you do not need yet.
+# This is **dynamic shared memory**; an array of a fixed shape is *static*.
 
 # %%
 CELLS, STEPS = 4096, 64
@@ -322,20 +426,12 @@ for apart in 1, 33:
     emulate(follow_in_tile)[2, 1024, 0, room](few, following, apart)
     check(few, (apart * np.arange(2048) + STEPS) % CELLS)
 
-plot_sectors([4 * 33 * lane for lane in range(32)])
-
 # %% [markdown]
-# Only the caller knows how large the table is.
-# So the shape of the tile is 0, and the launch says how many *bytes* a block gets: fourth in the brackets; the third, 0, is the stream, which you do not need yet.
-# This is **dynamic shared memory**; an array of a fixed shape is *static*.
-#
-# The figure shows one step of a warp whose lanes are 33 cells apart; a row is a line.
-# Each lane is in another row, and in another column.
-#
-# The table has 16 KB, which L1 can hold.
-# **Predict.** Lanes 1, 9, 17 and 33 cells apart start in 1, 9, 17 and 32 lines. Which of the two kernels takes longer for more lines?
+# **Predict.** Lanes that are 1, 9, 17 and 33 cells apart start in 1, 9, 17 and 32 lines.
+# Which of the two kernels takes longer for more lines?
 
-# %% tags=["timing"]
+# %% tags=["timing", "hide-input"]
+# Measures both kernels for each distance, and draws them over the lines.
 ends = np.zeros(2**22, np.uint32)
 APART = 1, 9, 17, 33
 lines = {apart: np.unique(apart * np.arange(32) // 32).size
@@ -352,33 +448,47 @@ plot_series(list(lines.values()),
             xlabel="lines that the first request touches")
 
 # %% [markdown]
-# The kernel without a tile takes longer: 303 µs for 32 lines, and 53 for one.
-# The instructions are the same, and L1 serves more than 99% of the sectors; requests for more lines take it longer.
-# The tile takes 55 µs over each of these four distances: it is 5.5 times as fast for 32 lines, and no faster for one.
+# From L1 the walk takes longer for more lines; from the tile it does not, and for 32 lines the tile is 5.5 times as fast.
 #
-# All four distances are odd, and that is no accident.
-# Lanes that are 32 cells apart also start in 32 lines:
+# Are the lines the reason? From 9 cells apart on, each lane needs a sector of its own, and L1 serves nearly all of them. So only the lines differ.
+# A cache must look up each line of a request; in a tile the index says where a cell is.
+# (We counted lines, not look-ups.)
+#
+# And 32 cells apart, with as many lines as 33?
 
-# %% tags=["timing"]
-table(["cells apart", "lines", "µs from L1", "µs from the tile"],
-      [[apart, np.unique(apart * np.arange(32) // 32).size,
-        cached[apart].median_us, shared[apart].median_us]
-       for apart in (33, 32)])
+# %% tags=["timing", "hide-input"]
+# Puts 32 cells apart beside 33.
+compare({(place, apart): times[apart] for apart in (33, 32)
+         for place, times in {"L1": cached, "the tile": shared}.items()},
+        "µs", "instructions per warp", "cycles per request",
+        by=("from", "cells apart"))
 
 # %% [markdown]
-# Here both kernels are slow, with as many lines and the same instructions.
-# What is different about 32, you will see next.
+# Now both kernels are slow, and equally so: a request keeps the data path busy for some 30 cycles instead of one.
+# You know it from [L1](12_coalescing.ipynb): what is in one column comes one after the other.
+# Shared memory is part of the same memory. It has no lines, but it has the columns, which the next lesson is about.
 #
 # ## Rows in, columns out
 #
-# A tile can also pay without any reuse.
+# A tile can also pay without reuse.
 # A transpose turns rows into columns, so a warp that loads from one line stores to 32, or the other way round.
-#
-# - **Each thread moves one element, from a row into a column.**
-# - **Each thread moves one element, from a column into a row.**
-# - **Load a tile by rows, wait, and read it by columns.**
+# With a tile it does neither:
 
 # %%
+plot_tile_move(row=1)
+
+# %% [markdown]
+# The warp of row 1 loads a row and stores a row.
+# In between it stores a row of the tile (orange) and, after the barrier, loads a column (blue).
+
+# %%
+@cuda.jit
+def copy_matrix(dst, src):
+    """Each thread copies one element."""
+    col, row = cuda.grid(2)
+    dst[row, col] = src[row, col]
+
+
 @cuda.jit
 def transpose(dst, src):
     """Each thread moves one element, from a row into a column."""
@@ -393,6 +503,7 @@ def transpose_down(dst, src):
     dst[row, col] = src[col, row]
 
 
+# %%
 def make_transpose(width):
     @cuda.jit
     def transpose_tiled(dst, src):
@@ -406,41 +517,56 @@ def make_transpose(width):
     return transpose_tiled
 
 
-# %% tags=["timing"]
+# %% tags=["timing", "hide-input"]
+# Checks each transpose, and measures it for a matrix of 8,192 × 8,192.
 small, square = a.reshape(64, 64), src.reshape(2**13, 2**13)
-turned, turns = np.zeros_like(small), []
-
-for kernel in (
-        transpose, transpose_down, make_transpose(32), make_transpose(33)):
+turned, turns = np.zeros_like(small), {}
+for name, kernel in {"a copy": copy_matrix, "stores down": transpose,
+                     "loads down": transpose_down,
+                     "tile, 32 columns": make_transpose(32),
+                     "tile, 33 columns": make_transpose(33)}.items():
     emulate(kernel)[(2, 2), (32, 32)](turned, small)
-    check(turned, small.T)
-    turns.append(measure(kernel, bytes=8 * MANY)[(256, 256), (32, 32)](
-        dst.reshape(square.shape), square))
+    check(turned, small if kernel is copy_matrix else small.T)
+    turns[name] = measure(kernel, bytes=8 * MANY)[(256, 256), (32, 32)](
+        dst.reshape(square.shape), square)
 
-HOW = "stores down", "loads down", "tile, 32 columns", "tile, 33 columns"
-table(["transpose", "µs", "sectors from L2 per warp",
-       "sectors to L2 per warp"],
-      [[how, m.median_us, *(32 * m.counters.get(it, np.nan) / MANY
-        for it in ("l2_read_sectors", "l2_write_sectors"))]
-       for how, m in zip(HOW, turns, strict=True)])
+compare(turns, "µs", "sectors from L2 per warp", "sectors to L2 per warp",
+        "cycles per request", by="kernel")
 
 # %% [markdown]
-# Storing down a column is slowest, 973 µs: stores go on to L2, 32 sectors a warp.
-# Loading down a column takes 411 µs: L1 keeps the lines for a block's other warps, and asks L2 for 4 sectors a warp.
-# The tile loads and stores by rows, and takes 531 µs; with one more column, which nobody uses, 323.
+# To store down a column is slowest: each request sends 32 sectors on to L2.
+# To load down one is better: L1 asks L2 for each sector once, and keeps it for the other warps of the block.
+# But the rows of this matrix are a whole number of lines long, so the lanes of a request meet in one column of L1.
 #
-# Before you write a tile, ask what L1 does already. A tile helps where
+# In a tile of 32 columns they meet again: the cells of a column are 32 apart.
+# One more column, which nobody uses, makes them 33 apart, and this tile is fastest.
+
+# %% [markdown]
+# <details><summary>For the curious: would longer rows do the same without a tile?</summary>
 #
-# - each cell is used so often that the instructions saved are worth the barrier: 33 times here, 9 times not
-# - lanes look up words in many lines, and in different *banks* (next lesson)
+# Rows that are one number longer would part the lanes in L1, too.
+# We did not measure it, so we do not know how much of the tile's gain it would leave.
+#
+# </details>
+
+# %% [markdown]
+# ## When a tile pays
+#
+# Before you write a tile, ask what L1 does already: it serves neighbours who use the same numbers.
+# A tile pays where
+#
+# - the lanes need many lines, and few cells of one column
 # - lanes cannot be neighbours both when they load and when they store
-# - threads exchange numbers
-#
+# - each number is used very often (33 times here, and not 9)
+# - threads exchange what they have computed
+
+# %% [markdown]
 # ## How much there is
 #
 # Ask your GPU:
 
-# %%
+# %% tags=["hide-input"]
+# Asks the GPU for three of its limits.
 gpu = cuda.get_current_device()
 most = gpu.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
 
@@ -451,8 +577,7 @@ table(["shared memory of", "bytes"],
 
 # %% [markdown]
 # CUDA's guide limits static arrays to 48 KB, and so does the emulator.
-# Dynamic shared memory may be larger, but the launch is refused unless the kernel has opted in.
-# CUDA C++ does that with `cudaFuncSetAttribute`; Numba has no function for it, so `helpers` has one, `allow_dynamic_shared`.
+# Dynamic ones may be larger if the kernel opts in, which `allow_dynamic_shared` does; else the launch is refused.
 # Here is a table of 128 KB, before and after:
 
 # %%
@@ -466,20 +591,18 @@ emulate(follow_in_tile)[2, 1024, 0, larger.nbytes](few, larger, 33)
 check(few, (33 * np.arange(2048) % CELLS + STEPS) % larger.size)
 
 # %% [markdown]
-# On a GPU the first launch fails, too, with `CUDA_ERROR_INVALID_VALUE`, which names neither the limit nor the remedy.
+# <details><summary>For the curious: on a GPU, and in CUDA C++</summary>
+#
+# There the first launch fails, too, with `CUDA_ERROR_INVALID_VALUE`, which names neither the limit nor the remedy.
+# CUDA C++ opts in with `cudaFuncSetAttribute`; Numba has no function for it, so `helpers` has one.
+#
+# </details>
 #
 # What one block takes, another cannot have.
-# To see what that costs, launch a kernel with shared memory that it never touches.
-# **Each thread copies one element.**
+# What does that cost? Launch the copy with shared memory that it never touches:
 
-# %% tags=["timing"]
-@cuda.jit
-def copy(out, a):
-    """Each thread copies one element."""
-    i = cuda.grid(1)
-    out[i] = a[i]
-
-
+# %% tags=["timing", "hide-input"]
+# Measures the copy with more and more shared memory for each block.
 def blocks_at_once(size):
     """How many blocks of the launch below a multiprocessor holds."""
     taken = size + gpu.RESERVED_SHARED_MEMORY_PER_BLOCK
@@ -489,24 +612,21 @@ def blocks_at_once(size):
 
 allow_dynamic_shared(copy, most)
 ROOMS = 0, 32 * 1024, 48 * 1024, 96 * 1024, most
-copies = [measure(copy, bytes=8 * MANY)[*launch, 0, size](dst, src)
-          for size in ROOMS]
+copies = [floor, *(measure(copy, bytes=8 * MANY)[*launch, 0, size](dst, src)
+                   for size in ROOMS[1:])]
 
 plot_times([f"{size // 1024} KB ({blocks_at_once(size)} at once)"
             for size in ROOMS], [m.median_us for m in copies])
 
 # %% [markdown]
-# The same instructions move the same bytes; only the fourth number in the brackets changes.
-# A multiprocessor has room for eight of these blocks without shared memory, for four with 48 KB each and for one with 227 KB.
-# With eight blocks at once, their warps take on average 71% of the places for warps, as blocks end and start; with one, 12%, and the copy takes 5.9 times as long.
+# The same instructions move the same bytes, but with the most shared memory they take six times as long: a multiprocessor then holds one block instead of eight (its *occupancy* is lower), and so fewer loads are in flight.
 #
 # ## Several arrays, several types
 #
-# A block has *one* piece of dynamic shared memory.
-# Every array of shape 0 begins at its first byte, so take slices that do not overlap.
-# A slice counts in its own elements; with the widest type first, each begins at a multiple of its own size.
-#
-# **Each block reverses its elements of two columns.**
+# A block has *one* piece of dynamic shared memory, and every array of shape 0 begins at its first byte.
+# So for two arrays take two slices that do not overlap.
+# Each counts in its own elements: a float64 takes 8 bytes, so behind `count` of them the uint32 array goes on at its element `2 * count`.
+# Put the widest type first; then each array begins at a multiple of its own size.
 
 # %%
 @cuda.jit
@@ -533,12 +653,9 @@ check(times, all_times.reshape(-1, THREADS)[:, ::-1].ravel())
 check(marks, all_marks.reshape(-1, THREADS)[:, ::-1].ravel())
 
 # %% [markdown]
-# A float64 takes 8 bytes, so the times end where element `2 * count` of the uint32 array begins.
-#
 # ## What could go wrong
 #
-# Forget the slices, and the two arrays are one.
-# **Reverse two columns, in tiles that share their bytes.**
+# Forget the slices, and the two arrays are one:
 
 # %%
 @cuda.jit
@@ -560,13 +677,10 @@ emulate(reverse_wrong)[N // THREADS, THREADS, 0, room](
 
 # %% [markdown]
 # Numba compiles it, and a GPU runs it without an error.
-# The emulator reports a *race*: two threads write the same bytes, in no fixed order.
-# (WAW is *write after write*, each such pair is a hazard, and a minor race is one within a warp.)
+# The emulator reports a *race*: two threads write the same bytes, in no fixed order (WAW, *write after write*).
 # Here thread 32 stores its mark into the same bytes as thread 16 its time.
 #
-# The other classic mistake is to read what nobody has written.
-# To see it, leave out the last part of the halo.
-# **Add up windows of a tile that lacks the end of its halo.**
+# Or read what nobody has written: this kernel forgets the last part of the halo.
 
 # %%
 @cuda.jit
@@ -589,17 +703,17 @@ run.uninitialised
 
 # %% [markdown]
 # The last four cells of each of the 16 tiles were read unwritten.
-# A GPU does not clear shared memory between blocks: it may hold what an earlier block left.
+# A GPU does not clear shared memory: it may hold what an earlier block left.
 #
 # ## What changed
 #
-# | version | idea | what the clock says |
-# |---|---|---|
-# | `add_window_tiled` | load once what nine threads use | 267 → 441 µs: L1 already did that |
-# | `add_window_tiled_32` | … in fewer instructions | 266 → 278 µs |
-# | … with a radius of 16 | … for 33 uses of each cell | 689 → 408 µs |
-# | `follow_in_tile` | look up words in 32 lines | 303 → 55 µs |
-# | `transpose_tiled`, 33 columns | rows in, columns out | 411 → 323 µs |
+# | version | what the tile changes | floor, µs | without a tile, µs | with it, µs |
+# |---|---|---:|---:|---:|
+# | `add_window` | one load for nine, and twice the instructions | 198 | 264 | 440 |
+# | `add_padded` | one load for nine | 198 | 227 | 238 |
+# | … with 16 neighbours | one load for 33 | 198 | 459 | 410 |
+# | `follow`, 33 apart | no lines to look up | 53, of one line | 302 | 55 |
+# | `transpose` | rows on both sides | 281 | 406 | 319 |
 #
 # ## On your own
 #
@@ -670,7 +784,7 @@ task.check(pool)
 #
 # </details>
 #
-# ★ `exercise("reverse")`, in the assignment: its kernel is given there, and one line of it is wrong. Which block's place does a block write to?
+# ★ `exercise("reverse")`, in the assignment: one line of its kernel is wrong. Which block's place does a block write to?
 #
 # ★★★ `exercise("life")`: one step of the game of life, in tiles, in a world that goes on at the opposite edge. A thread fills several cells, with one loop of step 16 along each axis, and `% rows` and `% cols` at the edge. Allow half an hour more.
 #
@@ -679,21 +793,14 @@ task.check(pool)
 # %% [markdown]
 # ## In practice
 #
-# Shared memory and L1 are one memory in each multiprocessor, which the driver divides by what kernels ask for.
-# A larger tile leaves less room for L1.
+# L1 and shared memory have one memory in common: a larger tile leaves less room for L1.
 #
-# A kernel can have static arrays and dynamic ones; they do not overlap, and their bytes add up.
-#
-# From the A100 on, a kernel can copy from global to shared memory *asynchronously*, past the registers, and load the next tile while it works on this one. From the H100 on, blocks of a *cluster* can reach each other's shared memory. Numba has no function for either.
-#
-# The emulator says when a kernel reads a shared cell that nobody wrote; a GPU says nothing. On a GPU, newer versions of NVIDIA's `compute-sanitizer` do, with `--tool initcheck --initcheck-address-space shared`.
-#
-# Within a warp, threads can hand values on by a shuffle, and a value that *all* threads use at once suits constant memory.
+# From the A100 on, a kernel can load the next tile *asynchronously* while it works on this one; [Multiply matrices as fast as cuBLAS](24_up_the_ladder_to_cublas.ipynb) does.
 
 # %% [markdown]
 # ## Further reading
 #
-# - [Numba: shared memory and thread synchronization](https://numba.readthedocs.io/en/stable/cuda/memory.html#shared-memory-and-thread-synchronization): `cuda.shared.array`, static and dynamic.
-# - [Using shared memory in CUDA C/C++](https://developer.nvidia.com/blog/using-shared-memory-cuda-cc/): static and dynamic, with the reversal of a block as the example.
+# - [Numba: shared memory and thread synchronization](https://numba.readthedocs.io/en/stable/cuda/memory.html#shared-memory-and-thread-synchronization): `cuda.shared.array`.
+# - [Using shared memory in CUDA C/C++](https://developer.nvidia.com/blog/using-shared-memory-cuda-cc/): the reversal of a block, static and dynamic.
 #
-# *Next:* [Share a tile without queueing](14_bank_conflicts.ipynb): lanes that are 32 cells apart are slow from L1 and from the tile, and a tile of 33 columns is faster than one of 32. What is wrong with 32?
+# *Next:* [Share a tile without queueing](14_bank_conflicts.ipynb): lanes that are 32 cells apart are slow, and a tile of 33 columns is faster than one of 32. What is wrong with 32?
