@@ -10,7 +10,7 @@
 # - write a kernel, and launch it on enough blocks of threads for any number of elements
 # - say what a multiprocessor does with blocks, and what you may not assume about their order
 # - move arrays to the GPU and back, and say when a launch has finished and what the trip costs
-# - recognise a missing guard, a grid that is too short and a launch that the GPU refuses
+# - recognise a missing guard, a grid that is too short and a launch with too many threads
 #
 # **What you'll need:** Python with NumPy. You need no GPU, and no knowledge of one.
 
@@ -29,7 +29,7 @@ device
 #
 # The line above says where kernels run in this notebook: on this machine's GPU, or in an emulator if there is none.
 # The emulator runs the same kernels, and counts what they do.
-# It cannot tell how long they take, so times always come from a GPU: from yours, or from an NVIDIA H200, a GPU for data centres, where they were recorded.
+# Times always come from a GPU: from yours, or recorded on an NVIDIA H200, a GPU for data centres.
 #
 # Here is a loop that adds one to each of 100,000 numbers.
 
@@ -59,13 +59,13 @@ check(out, add_one_spec(a))
 # The loop goes from one number to the next, although no number depends on another.
 # If all additions happened at once, what would be left of it?
 #
-# ## Why there are such machines
+# ## What is a GPU built for?
 #
 # A core of a CPU is built to finish one chain of instructions soon.
 # It guesses which branch comes next, runs ahead, and keeps what it may need in large caches.
-# For this loop that is the wrong haste: nobody waits for the first sum, only for the last.
+# But this loop does not need its first sum early; it needs all sums soon.
 #
-# A GPU is built for *many* chains, and does not mind if each is slow.
+# A GPU is built for *many* chains, each of which may be slow.
 # It has thousands of arithmetic units, and room for far more chains than units.
 # When a chain waits for memory, which takes hundreds of cycles, its unit works on another one meanwhile.
 # So a GPU is fast only if it has enough to choose from: an H200 has room for 270,336 chains at a time.
@@ -81,7 +81,7 @@ check(out, add_one_spec(a))
 #
 # A function that many threads run is a **kernel**, and `@cuda.jit` makes one.
 # A **launch** starts it: `kernel[1, 8](...)` runs it in one block of eight threads.
-# (What a *block* is comes next.)
+# (What a *block* is comes next. `np.float32(1)` keeps the sum in 32 bits.)
 
 # %%
 @cuda.jit
@@ -97,7 +97,7 @@ add_one_in_a_block[1, 8](few_out, few)
 few_out
 
 # %% [markdown]
-# Eight threads executed the body once each, in no order that you may rely on.
+# Eight threads executed the body once each.
 # A kernel returns nothing: it writes into an array that it was given.
 #
 # **Your turn.** Make this kernel double each number: change its last line, and run the cell.
@@ -133,10 +133,11 @@ with expect(ValueError):
 # %% [markdown]
 # Why is there a limit?
 # A GPU consists of **multiprocessors** (NVIDIA says *streaming multiprocessor*, **SM**).
-# Each is a processor of its own, with its own arithmetic units and its own fast memory, and it has room for a limited number of threads.
-# So threads come in **blocks** (CUDA also says *thread block* or **CTA**) small enough for one multiprocessor, and all blocks of a launch together are the **grid**.
-# The GPU hands each block to a multiprocessor that has room for it.
-# There it stays until its last thread has ended; then its room goes to a block that still waits.
+# Each is a processor of its own, with arithmetic units, a fast memory, and room for a limited number of threads.
+# Threads come in **blocks** (CUDA also says *thread block* or **CTA**), and all blocks of a launch together are the **grid**.
+# The GPU hands each block to a multiprocessor that has room for it, and there it stays until its last thread has ended.
+# A block is never split, because its threads may share the fast memory and wait for one another.
+# So it must be small enough for one multiprocessor.
 #
 # `cuda.get_current_device()` returns the properties of your GPU; the emulator returns an H200's.
 
@@ -158,7 +159,7 @@ plot_schedule(lengths, multiprocessors=3, places=2)
 # Twelve blocks on a small GPU: three multiprocessors with room for two blocks each.
 # Time runs to the right. When a block ends, a waiting block takes its place, and not always the one with the next number: here block 7 starts before block 6.
 #
-# Three rules follow:
+# Three rules go with this:
 #
 # - Blocks run in any order, at the same time or one after another. CUDA promises no order, so build on none.
 # - Blocks are independent. None may wait for one that may not have started yet: that one may be waiting for its room. (A special launch starts all at once: [Wait for one another](15_barriers_and_races.ipynb).)
@@ -205,8 +206,7 @@ plot_grid(blocks=4, threads=8, n=29)
 
 # %% [markdown]
 # The blocks are full, so there are 96 threads more than elements.
-# The figure shows the same with 29 elements and blocks of 8 threads: above, the threads, each with its number in its block; below, the elements that they take.
-# The last three threads find no element.
+# The figure shows the same with 29 elements: above, the threads, each with its number in its block; below, the elements that they take.
 #
 # **Predict.** What do those threads do if nothing stops them?
 #
@@ -248,7 +248,7 @@ check(out, add_one_spec(a))
 
 # %% [markdown]
 # Why is `out` full of NaN before the launch?
-# An element that no thread writes cannot be right by accident then.
+# If no thread writes an element, it stays NaN and cannot pass for a result.
 # See what that finds if the grid is one block short, as after `N // threads`:
 
 # %%
@@ -262,20 +262,12 @@ with expect(AssertionError):
 # The launch raises no error, and the end of the array is missing.
 # The first index that differs is 390 × 256, so what is missing is block 390, the last one.
 #
-# <details><summary>For the curious: an early exit</summary>
+# ## To the GPU and back
 #
-# Many programs write the guard as `if i >= out.size: return`, which does the same here.
-# In a kernel whose threads wait for each other, a thread that has returned is missing: [Wait for one another](15_barriers_and_races.ipynb) shows how `emulate` reports that.
-#
-# </details>
-#
-# ## There and back
-#
-# A GPU has its own memory, and a kernel on it can read nothing else.
+# A GPU has its own memory, and by default a kernel reads nothing else.
 # The machine that runs Python is the **host**; the GPU is the **device**.
 # If you launch a kernel with NumPy arrays, Numba copies all of them to the device first, and back afterwards.
-# That is convenient for one launch, and wasteful for two.
-# So copy them yourself:
+# For more than one launch, copy them yourself:
 #
 # - `to_device` copies an array to the device,
 # - `device_array_like` only reserves memory there,
@@ -296,11 +288,11 @@ check(d_out.copy_to_host(), add_one_spec(add_one_spec(a)))
 #
 # With device arrays a launch does not wait for its kernel: Python goes on to the next line while the GPU works.
 # Kernels still run one after the other, and `copy_to_host` waits for them; `cuda.synchronize()` only waits.
-# (With NumPy arrays Numba waits as well, to copy back. The emulator always waits.)
+# (With NumPy arrays Numba waits as well, to copy back.)
 #
 # ## Is it faster?
 #
-# **Predict.** For 16,777,216 numbers, who is first: a loop on one core of the CPU, compiled by `numba.njit`, or the GPU, if it has to fetch the numbers and bring them back?
+# **Predict.** Which is faster for 16,777,216 numbers: a loop on one core of the CPU, compiled by `numba.njit`, or the GPU with both copies?
 
 # %% tags=["hide-input"]
 # Draws the recorded times of `python -m lessons.baselines journeys`.
@@ -317,15 +309,16 @@ plot_stages({
             "copy back": many["copy back"]}})
 
 # %% [markdown]
-# The loop wins, although the launch takes a fortieth of its time: the copies alone take longer than the loop.
-# One addition is not worth the trip.
+# The loop wins.
+# Launching and waiting take about a fortieth of its time, and most of that passes before the launch returns to Python.
+# But reserving memory on the device, copying there and copying back take longer than the whole loop.
+# So one addition is not worth the trip.
 #
-# But a second addition needs no more copies, and the GPU is ahead from then on.
+# A second addition to these numbers needs no more copies, and from then on the GPU is ahead.
 # So **leave arrays on the device**, and bring them back when all the work is done.
 #
 # And the size matters.
-# With our 100,000 numbers, which the CPU finds in its caches, the first launch alone takes nine times as long as the compiled loop.
-# A GPU needs a lot to do.
+# With our 100,000 numbers, the call that starts the kernel takes nine times as long as the whole compiled loop: work must be worth a launch.
 
 # %% [markdown]
 # ## How many threads per block?
@@ -358,14 +351,15 @@ compare({t: pair for t, *pair in zip(sizes, nothing, adding, strict=True)},
 
 # %% [markdown]
 # With small blocks, adding takes as long as doing nothing, within 3%: the GPU is busy starting blocks, about 1,600 in each microsecond.
-# With 256 threads a block, the additions take longer than the starts; with 1,024 it is slower again.
-# So 256 is a good first choice.
+# With 256 threads a block, the additions take longer than the starts.
+# With 1,024 they take longer again; these two kernels do not show why.
+# Of these four, 256 is the fastest, and a good first choice.
 #
 # ## More elements than threads
 #
 # A grid need not have a thread for each element.
 # If it has fewer, a thread takes several, and the question is which.
-# It begins with its own element, and then jumps over all the others' by stepping as far as the whole grid is wide, `cuda.gridsize(1)`:
+# It begins with its own element, and then steps by the number of threads in the grid, `cuda.gridsize(1)`, so that neighbouring threads still take neighbouring elements:
 
 # %%
 plot_grid_stride(blocks=2, threads=8, n=29)
@@ -416,7 +410,7 @@ check(matrix_out, add_one_spec(matrix))
 plot_grid_2d(blocks=(2, 2), threads=(4, 3), shape=(5, 7))
 
 # %% [markdown]
-# Each box is an element of a 5 × 7 matrix, with the x and y of its thread in the block. The tint is the block, and dotted boxes are threads without an element.
+# Each box is an element of a matrix, with the x and y of its thread in the block. The tint is the block, and dotted boxes are threads without an element.
 #
 # What if x goes to the row instead?
 
@@ -435,19 +429,23 @@ swapped_grid = (ROWS + 31) // 32, (COLS + 7) // 8
 swapped = emulate(add_one_2d_swapped)[swapped_grid, (32, 8)](
     matrix_out, matrix)
 check(matrix_out, add_one_spec(matrix))
-swapped
+
+# %%
+compare({"x to the column": straight, "x to the row": swapped},
+        "sectors per request")
 
 # %% [markdown]
 # The result is right.
-# But `emulate` reports what a launch costs as well, and it marks both accesses of line 6: the swapped kernel asks memory for eight times as much as the other.
-# Which words of memory go together, and why that matters more than anything else on a GPU, is the subject of [Fetch no more than you use](12_coalescing.ipynb).
-# Until then: **x goes to the column.**
+# But look at what the two launches ask of memory.
+# A *request* is what 32 neighbouring threads load or store at once, and a *sector* is one of the pieces, 32 bytes each, in which memory answers.
+# With x to the row, a request touches eight times as many pieces.
+# What that costs is the subject of [Fetch no more than you use](12_coalescing.ipynb). Until then: **x goes to the column**.
 
 # %% [markdown]
 # ## What an error looks like
 #
 # The emulator stops at the line of a mistake. What does a GPU do?
-# A launch returns before its kernel has run, so a fault inside the kernel can only show at a later call, one that waits.
+# A launch returns before its kernel has run, so a fault inside the kernel shows only at some later call, at the latest at one that waits.
 # Recorded on an H200 with driver 580.159.04 and numba-cuda 0.30.4:
 #
 # ```text
@@ -464,7 +462,7 @@ swapped
 # ```
 
 # %% [markdown]
-# The second launch has no fault, but the **context**, all that the process has on the GPU, is lost. Only a new process helps.
+# The second launch has no fault, but the **context**, all that the process has on the GPU, is lost: only a new process helps.
 # To find the launch at fault, call `cuda.synchronize()` after each.
 #
 # A fault without an error is worse.
@@ -485,7 +483,7 @@ swapped
 # | one block | a thread for each element | up to 1,024 | more elements than that |
 # | grid and guard | enough blocks, `if i < n` | rounded up to whole blocks | no guard; a block short |
 # | grid-stride | a thread takes several | any number | forgetting the stride |
-# | two axes | x to the column, y to the row | rounded up on each axis | swapped axes: right, and eight times as much from memory |
+# | two axes | x to the column, y to the row | rounded up on each axis | swapped axes: right, but eight times as many sectors a request |
 
 # %% [markdown]
 # ## On your own
@@ -531,11 +529,11 @@ task.check(affine)
 #
 # </details>
 #
-# ★★★ `exercise("every_second")`, in the assignment: add a number to every *second* element. How few sectors can a kernel touch, and is that the ideal that the report names?
+# ★★★ `exercise("every_second")`, in the assignment: add a number to every *second* element. How few sectors can a kernel touch?
 #
 # <details><summary>Answer</summary>
 #
-# No fewer than all of them: each sector holds four elements that change. A request takes 8 sectors, twice the ideal, which counts only the bytes that the lanes ask for.
+# No fewer than all of them: each sector holds four elements that change.
 #
 # ```python
 # for i in range(2 * cuda.grid(1) + 1, a.size, 2 * cuda.gridsize(1)):
@@ -552,9 +550,10 @@ task.check(affine)
 # Numba compiles a kernel at its first launch, for the types of that launch, and reports a misspelt name only then.
 # Never time the first launch.
 #
-# `np.float32(1)` is written out because `1.0` is a float64 in Numba, and so are `a[i] + 1.0` and `a[i] + 1`; [Read what a line becomes](31_types_and_instructions.ipynb) shows what that costs.
+# In Numba `a[i] + 1.0` is a float64, and so is `a[i] + 1`.
+# Here the compiler proves that 32 bits give the same result; after one more operation it cannot, as [Read what a line becomes](31_types_and_instructions.ipynb) shows. So cast each constant, as in `np.float32(1)`.
 #
-# A negative index counts from the end, in Numba as in NumPy, so `out[i - 1]` in thread 0 writes the last element without an error.
+# A negative index counts from the end, as in NumPy: `out[i - 1]` in thread 0 writes the last element.
 #
 # Where only a GPU shows a fault, NVIDIA's `compute-sanitizer` names the thread and the address: `compute-sanitizer python program.py`.
 

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Keep a warp together
 #
-# *45 minutes*
+# *60 minutes*
 #
 # **What you'll do:** find out why one of two kernels that do the same work executes twice as many instructions, and write branches and loops that cost nothing extra.
 #
@@ -141,7 +141,7 @@ compare(dict(zip((48, 96), zip(counted, timed, strict=True), strict=True)),
 # After the `if` the lanes usually go on together (CUDA does not promise it).
 #
 # Divergence concerns one warp only.
-# Two warps of a block may be at different instructions, since each is issued by itself: a multiprocessor has **schedulers**, four of them on an H200, and in each cycle a scheduler can issue one instruction, of a warp that is ready.
+# Two warps of a block may be at different instructions, since each is issued by itself: a multiprocessor has **warp schedulers**, four of them on an H200, and in each cycle a scheduler can issue one instruction, of a warp that is ready.
 # These chances are its **issue slots**.
 
 # %%
@@ -156,7 +156,7 @@ plot_issues([(0, branch, everyone), (1, branch, everyone), (0, grows, even),
              (1, stores, everyone), (0, stores, everyone)])
 
 # %% [markdown]
-# One scheduler and two warps of `part_by_thread`; time runs down. Each row is one instruction, issued for one of the warps: filled lanes take part, dotted ones wait.
+# Two warps of `part_by_thread` that share a scheduler; time runs down. Each row is one instruction, issued for one of the warps: filled lanes take part, dotted ones wait.
 #
 # **Predict.** Of all lanes in all instructions, what share takes part in `part_by_thread`? And in `part_by_warp`?
 #
@@ -182,7 +182,7 @@ shares(divided)
 
 # %% [markdown]
 # The **active share** of a line is the share of a warp's lanes that take part in it. Inside the `if` it is one half, so the two loops are executed twice as often as they need to be.
-# The rule: **threads may part as they like; an `if` costs nothing extra as long as whole warps agree.**
+# The rule: **an `if` costs almost nothing if all lanes of a warp agree; warps may differ.**
 #
 # Does a GPU agree?
 
@@ -201,11 +201,13 @@ compare({"by thread": (divided, times[0]), "by warp": (together, times[1])},
 # %% [markdown]
 # It does: `part_by_thread` takes twice as long, since the GPU executes twice as many instructions for each warp, by its own counter.
 # (A **counter** is a part of the hardware that counts events while a kernel runs. NVIDIA's profiler, Nsight Compute, reads hundreds.)
-# The rest of the row shows that nothing else changed: for both kernels, the schedulers use as many of their slots, and warps hardly ever wait for memory, or **stall**, as a profiler says.
-#
+# The rest of the row shows that nothing else changed: the schedulers use as many of their slots, and the warps wait for the same things (a profiler says that they **stall**), hardly ever for memory.
+# So this rule is about kernels that are busy issuing; one that waits for memory may lose less.
+
+# %% [markdown]
 # <details><summary>For the curious: what the steps consist of</summary>
 #
-# Most of these instructions count, and do not compute: in the machine code of `part_by_thread`, the line of the first `for` has five times as many instructions as its body.
+# Most of these instructions run the loop's counter: in the machine code of `part_by_thread`, the line of the first `for` has five times as many instructions as its body.
 # The comparison stands all the same, because both kernels have the same two loops.
 #
 # </details>
@@ -214,8 +216,8 @@ compare({"by thread": (divided, times[0]), "by warp": (together, times[1])},
 # ## Loops of different lengths
 #
 # A loop splits a warp, too: lanes that have finished wait for the others.
-# Here each thread counts the steps that its number takes to reach 1: it is halved if it is even, otherwise tripled and one is added.
-# No formula is known for how many that are.
+# Here each thread counts the steps of its number: while it is not 1, halve it if it is even, otherwise triple it and add 1.
+# Nobody knows a formula for how many that are.
 # `first` is the index of the first thread's number.
 #
 # `watch` shows a block step by step, here one warp whose lanes have the numbers one to four in turn.
@@ -241,7 +243,7 @@ film
 # One group of lanes after the other leaves the loop, and the eight lanes with the number three go on alone, to round seven.
 # Then all lanes store together.
 #
-# Now for a thousand numbers that nobody has chosen:
+# Now for a thousand random numbers:
 
 # %%
 numbers = np.random.default_rng(0).integers(1, 10_000, 1024)
@@ -256,8 +258,8 @@ plot_lanes({f"round {done}": steps[:32] > done
 
 # %% [markdown]
 # The figure shows the first warp to its end, every twentieth round of the loop: numbered lanes are still in it.
-# A warp makes as many rounds as its *longest* lane needs, and for most of the way few lanes keep it going.
-# Over all warps, less than half of the lanes take part in the loop.
+# A warp makes as many rounds as its *longest* lane needs, and for two thirds of them fewer than half of its lanes are left.
+# (The line with `a if c else b` has the smallest share, because the emulator counts it as two branches.)
 #
 # Does it help to put numbers that need equally many steps side by side?
 # The steps are known by now, so sort the numbers by them:
@@ -278,7 +280,7 @@ compare({"mixed": (mixed, walks[0]), "by length": (tidy, walks[1])},
         "lanes at work, %", "instructions", "µs", by="order")
 
 # %% [markdown]
-# The same numbers and the same kernel, and half the instructions when numbers that need equally many steps share a warp.
+# Sorting halves the instructions: numbers with equally many steps now share a warp.
 # (Here you need the answer to sort by it. A program sorts by what it knows: the length of a list, the size of a job.)
 
 # %% [markdown]
@@ -331,10 +333,10 @@ square_out = np.zeros_like(square)
 # In 16 × 16 each warp holds an even row and an odd one, so half of the lanes wait.
 # In a block 32 wide a row is a warp, and no lane waits.
 #
-# ## Guards
+# ## Does a guard cost anything?
 #
-# A guard is an `if`, and it splits warps, too. Is that a reason to avoid it?
-# Here it is once along one axis, and once on the matrix of the lesson before this, which has 400 columns.
+# A guard is an `if`, and it splits warps, too.
+# We try it on one axis, and then on the matrix of the last lesson, which has 400 columns.
 # (`splits` counts the warps whose lanes disagree at a branch.)
 
 # %%
@@ -366,14 +368,15 @@ fits = emulate(double_2d)[(25, 16), (16, 16)](np.zeros_like(matrix), matrix)
 # Along two axes each row has its own end, so in blocks that are 32 wide one warp of each row is split.
 # In blocks of 16 × 16 none is: a warp is half as wide there, and the matrix is a multiple of that.
 #
-# But even the split warps lose little: a guard has nothing in its other branch, so no lane waits for another.
+# But a split guard executes nothing twice: its other branch is empty.
+# What is lost is only the lanes without an element, here 16 of 416 in a row.
 
 # %% [markdown]
 # ## Lanes that talk
 #
 # Lanes that execute an instruction together can also use it to talk: they pass values to one another without memory.
 # In a **vote** each lane says yes or no, and all lanes get the result: `ballot_sync` gives all 32 answers as bits, `any_sync` whether one is yes, `all_sync` whether all are.
-# In a **shuffle** each lane gets the value that another lane holds: `shfl_down_sync(mask, value, 16)` brings each lane the value of the lane 16 further on.
+# In a **shuffle** each lane gets the value that another lane holds: `shfl_down_sync(mask, value, 16)` sends each lane's value 16 lanes down, towards lane 0, and `shfl_up_sync` sends it the other way.
 # The *mask* names the lanes that take part, one bit each; `0xFFFFFFFF` is all of them.
 #
 # How does a warp add up a value of each lane? In five shuffles, each half as far as the one before:
@@ -384,9 +387,9 @@ plot_shuffles()
 # %% [markdown]
 # Each row is the warp after one step, and the number in a box says how many values are in that lane's sum.
 # After the first step, half of the lanes hold sums of two; after the last, the first lane holds the sum of all.
-# (Beyond the last lane there is nobody: who asks there gets its own value, and its sum is of no use. Its box is dotted.)
+# (Dotted sums are not needed. A lane that asks beyond the last one gets its own value back.)
 #
-# In this kernel each warp counts its large numbers by a vote, and adds them up by shuffles. `popc` counts the bits that are set.
+# In this kernel each warp counts its large numbers by a vote, and adds them up by shuffles. `popc` counts the bits that are set, and `cuda.laneid` is the thread's lane.
 
 # %%
 ALL = 0xFFFFFFFF
@@ -416,7 +419,8 @@ check(sums, np.where(rows > 0.7, rows, 0).sum(axis=1))
 # ## What could go wrong
 #
 # All lanes that a shuffle's mask names must reach this shuffle.
-# Here they never do. Lanes below 16 should read the lane after them, the others the lane before, and so each half is at a shuffle of its own:
+# Lanes below 16 should read the lane after them, the others the lane before.
+# In this kernel the two halves call different shuffles, so neither is reached by all lanes:
 
 # %%
 @cuda.jit
@@ -527,7 +531,7 @@ task.check(two_ways)
 # ```
 #
 # The first half of the threads takes the even elements, the second half the odd ones, so neighbouring lanes take the same branch.
-# Their elements no longer lie side by side in memory, which costs sectors.
+# Their elements no longer lie side by side in memory; [Fetch no more than you use](12_coalescing.ipynb) shows what that costs.
 #
 # </details>
 
@@ -554,13 +558,13 @@ task.check(two_ways)
 # %% [markdown]
 # ## In practice
 #
-# The active share is what Nsight Compute calls `smsp__thread_inst_executed_per_inst_executed`, divided by 32.
+# For real branches, the active share comes closest to what Nsight Compute calls `smsp__thread_inst_executed_per_inst_executed`, divided by 32.
 # The emulator counts instructions of its own program, a GPU those of its machine code.
 #
 # Since Volta, the GPUs of 2017, each lane has a program counter, its place in the code, so a warp whose lanes disagree may switch between two branches before either ends.
 # The compiler marks where the lanes meet again (one `BSYNC` in `part_by_thread`), but do not rely on it: `cuda.syncwarp()` makes the lanes of a warp wait for one another.
 #
-# An early `return` is divergence, too: lanes that returned idle until their warp ends.
+# An early `return` is divergence, too, exactly as much as the guard: lanes that returned idle until their warp ends.
 #
 # CUDA promises no order among the warps of a block either.
 
