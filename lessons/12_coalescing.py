@@ -1,15 +1,15 @@
 # %% [markdown]
 # # Fetch no more than you use
 #
-# *45 minutes*
+# *50 minutes*
 #
 # **What you'll do:** find out which of two kernels requests eight times as many bytes as it uses, watch it win all the same, and find out when it loses.
 #
 # **What you'll learn:**
 #
 # - predict how many sectors a request touches, from the addresses of its lanes
-# - tell three counts apart: the bytes requested from L1, from L2 and from memory
-# - lay out data and threads so that neighbouring lanes load neighbouring numbers, and say when a cache makes up for it
+# - say when a cache makes up for a wasteful request, and when it cannot
+# - lay out data and threads so that neighbouring lanes load neighbouring numbers
 #
 # **What you'll need:** threads and blocks, as in [Write your first kernel](01_first_kernel.ipynb), and the caches, as in [Know where a number lives](11_memory_hierarchy.ipynb).
 
@@ -17,9 +17,9 @@
 import numpy as np
 from numba import cuda, float32
 
-from helpers import (check, device, emulate, exercise, explore, load4, measure,
-                     plot_levels, plot_sectors, plot_series, plot_sweeps,
-                     store4, table)
+from helpers import (check, compare, device, emulate, exercise, explore, load4,
+                     measure, plot_levels, plot_requests, plot_sectors,
+                     plot_series)
 
 device
 
@@ -27,13 +27,13 @@ device
 # ## Which sum is wasteful?
 #
 # Two kernels add up the same matrix.
-# **Each thread adds up one row.**
-# **Each thread adds up one column.**
+# In `sum_rows`, each thread takes a row and walks along it, number by number, the order that suits a CPU's caches.
+# In `sum_columns`, each thread takes a column, and so it jumps a whole row at each step.
 #
 # Both load each number once.
-# A thread of `sum_rows` walks along a row, number by number, the order that suits a CPU's caches; a thread of `sum_columns` jumps a whole row at each step.
-# One of the two requests eight times as many bytes as the other.
+# Yet one of them requests eight times as many bytes as the other.
 # Which one, and is it slower?
+# Guess before you read on.
 
 # %%
 @cuda.jit
@@ -69,15 +69,16 @@ check(sums, matrix.sum(axis=0))
 # %% [markdown]
 # ## Sectors and lines
 #
+# A thread does not load alone.
 # The 32 **lanes** of a warp execute a load together, and what they ask for is one **request**.
 #
-# Caches deliver whole **sectors**: 32 bytes that begin at a multiple of 32.
+# Nor does a cache deliver single bytes.
+# It delivers whole **sectors**: 32 bytes that begin at a multiple of 32.
 # Four sectors that begin at a multiple of 128 are a **line**.
-# A request touches each sector that holds at least one byte that a lane asks for.
-# However many lanes ask for bytes of a sector, the request gets it once.
-# So whatever a lane asks for, the bytes *requested* are counted in whole sectors.
+# So a request gets each sector in which some lane asks for a byte: once, however many lanes ask for it, and whole, however few bytes they need.
+# The bytes *requested* are therefore always those of whole sectors.
 #
-# Let the lanes of a warp load neighbouring numbers of 4 bytes:
+# Let the lanes load neighbouring numbers of four bytes:
 
 # %%
 def lanes_at(offset=0, stride=1, itemsize=4):
@@ -88,17 +89,19 @@ def lanes_at(offset=0, stride=1, itemsize=4):
 plot_sectors(lanes_at())
 
 # %% [markdown]
-# Each row of the figure is a line, and each strong box is what the lane with that number loads.
-# The request touches 4 sectors and uses each of their 128 bytes.
+# Each strong box is what the lane with that number loads.
+# The request touches four sectors and uses all their bytes.
 # A request that touches no more sectors than its bytes fill is **coalesced**.
 #
-# **Predict.** How many sectors does the request touch if each lane loads the next element instead of its own? If the lanes lie two elements apart? And 32 apart?
+# The distance between neighbouring lanes, in elements, is the **stride**.
+#
+# **Predict.** How many sectors does the request touch if each lane loads the next element instead of its own? At stride 2? And at stride 32?
 #
 # <details><summary>Answer</summary>
 #
 # One element on: 5 sectors, because the last lane reaches into the fifth.
-# Two apart: 8, each half used.
-# 32 apart: 32, one for each lane. That is the most for elements of 4 bytes.
+# Stride 2: 8, each half used.
+# Stride 32: 32, one for each lane. That is the most for elements of 4 bytes.
 #
 # </details>
 
@@ -111,15 +114,31 @@ def draw_request(offset=1, stride=1):
 explore(draw_request, offset=[0, 1], stride=(0, 9))
 
 # %% [markdown]
-# Faint bytes come along although no lane asks for them: here one element in front, and seven behind.
-# Move the sliders, and find the first stride that touches 32 sectors.
-# (It is 8, where the lanes are 32 bytes apart. From there on, elements of 4 bytes leave 28 of each sector's 32 bytes unused.)
-# Stride 0 is the other extreme: all lanes load the same number, and one sector is enough.
+# Faint bytes come along although no lane asks for them.
+# Move the sliders, and find the first stride at which each lane has a sector of its own.
 #
-# ## Count: rows and columns
+# <details><summary>Answer</summary>
 #
-# In `sum_rows`, neighbouring lanes have neighbouring rows.
-# At each step of the loop, the 32 lanes of a warp load numbers that lie a whole row apart.
+# It is 8, where the lanes are 32 bytes apart. From there on, elements of 4 bytes leave 28 of each sector's 32 bytes unused. At stride 0, all lanes load the same number, and one sector is enough.
+#
+# </details>
+
+# %% [markdown]
+# ## Side by side, or a row apart
+#
+# Stop both kernels in the same step of their loops, and look where the lanes of one warp are.
+# In `sum_columns`, neighbouring lanes have neighbouring columns, so they stand side by side in a row of the matrix.
+# In `sum_rows` they have neighbouring rows, so they stand one below the other, a whole row apart.
+
+# %%
+plot_requests({"sum_columns, one step": lanes_at(),
+               "sum_rows, one step": lanes_at(stride=SIDE)})
+
+# %% [markdown]
+# Keep this picture.
+# Both warps ask for the same number of bytes.
+# But the lanes of `sum_columns` share one line, and those of `sum_rows` need a sector each, and use an eighth of it.
+# The emulator counts it from the addresses of the real kernel:
 
 # %%
 emulate(sum_rows)[4, 64](sums, matrix)
@@ -128,13 +147,17 @@ emulate(sum_rows)[4, 64](sums, matrix)
 emulate(sum_columns)[4, 64](sums, matrix)
 
 # %% [markdown]
-# `sum_rows` is the wasteful one: its requests touch 32 sectors each, those of `sum_columns` 4.
-# This count does not depend on where *one* thread goes next.
-# It depends on where the 32 *lanes* are at the same moment, and neighbouring lanes should load neighbouring numbers.
+# So `sum_rows` is the wasteful one.
+# What counts is not where *one* thread goes next, but where the 32 *lanes* are at the same moment.
 #
-# Now the time, for 16,384 rows of 16,384 numbers, 1.07 GB: each kernel runs 16,384 threads.
+# ## The wasteful kernel wins
+#
+# Now the time.
+# The matrix has 16,384 rows of as many numbers, and each kernel runs a thread for each sum.
+# The bars are the bytes that the lanes request from L1, L1 from L2, and L2 from memory.
 
-# %% tags=["timing"]
+# %% tags=["timing", "hide-input"]
+# Measures both kernels on a large matrix.
 TALL = 16_384
 large = np.zeros((TALL, TALL), np.float32)
 totals = np.zeros(TALL, np.float32)
@@ -149,21 +172,86 @@ plot_levels({f"{m.kernel}, {m.median_us:,.0f} µs": m.traffic
 # %% [markdown]
 # The wasteful kernel wins: it takes about three quarters of the time.
 #
-# The bars are the bytes that lanes request from L1, L1 from L2, and L2 from memory.
-# The requests of `sum_rows` touch 8.59 GB of sectors, eight times those of `sum_columns`.
-# But L1 requests 1.07 GB from L2, the matrix once: each lane's next 4 bytes are in its sector, which L1 still has.
-#
-# Below L1, both kernels move the same bytes, at less than a fifth of the rate of the driver's copy, CUDA's own from array to array.
-# They have few warps, 6% of those that fit the GPU, and 86% and 89% of their waiting is for loads.
-# In `sum_rows`, L1 answers seven of eight loads; in `sum_columns`, each one waits for memory.
+# The uppermost bars are what we counted: `sum_rows` requests eight times as many bytes as `sum_columns`.
+# But from L2, L1 requests the matrix once in either kernel: the waste never leaves L1.
+# So `sum_rows` need not be slower.
+# Why is it faster?
 
 # %% [markdown]
-# ## The same sums by more threads
+# ## Who waits less?
 #
-# How can more threads share these sums? Cut each row, or each column, into strips.
-# **Each thread adds up a strip of a row.**
-# **Each thread adds up a strip of a column.**
-# Several threads add to the same sum, and `cuda.atomic.add` makes each addition to `out` one indivisible step.
+# Follow one warp of each kernel for eight steps.
+#
+# | step | `sum_columns` | `sum_rows` |
+# |---|---|---|
+# | 0 | one line, from memory | 32 sectors, from memory |
+# | 1 | another line, from memory | the same 32 sectors, from L1 |
+# | 2 | another line, from memory | the same 32 sectors, from L1 |
+# | … | another line, from memory | the same 32 sectors, from L1 |
+# | 7 | another line, from memory | the same 32 sectors, from L1 |
+# | 8 | another line, from memory | the next 32 sectors, from memory |
+#
+# The lanes of `sum_columns` use up their line at once, and the next step needs another one.
+# The lanes of `sum_rows` use an eighth of their sectors, but the rest is not lost: it is what the next seven steps ask for, and then L1 still has it.
+# So `sum_rows` goes beyond L1 in one step of eight, and `sum_columns` in every step.
+#
+# If that is the reason, `sum_rows` must lose once L1 no longer helps.
+# So change nothing but the order: let each thread go over its row in jumps of eight numbers, and come back for the numbers between.
+
+# %%
+@cuda.jit
+def sum_rows_in_jumps(out, matrix, jump):
+    """Each thread adds up one row, in rounds of every `jump`-th number."""
+    row = cuda.grid(1)
+    total = float32(0)
+    for first in range(jump):
+        for col in range(first, matrix.shape[1], jump):
+            total += matrix[row, col]
+    out[row] = total
+
+
+sum_rows_in_jumps[4, 64](sums, matrix, 8)
+check(sums, matrix.sum(axis=1))
+
+# %% [markdown]
+# With `jump=1` this is `sum_rows`.
+# With `jump=8` each step needs another sector, and a thread comes back to a sector a whole round later.
+#
+# **Predict.** How many times does L1 request the matrix from L2 if the jump is 8? And if it is 2?
+
+# %% tags=["timing", "hide-input"]
+# Measures the same kernel with several jumps.
+jumps = {jump: measure(sum_rows_in_jumps, bytes=large.nbytes)[TALL // 64, 64](
+    totals, large, jump) for jump in (1, 2, 4, 8)}
+
+plot_levels({f"jumps of {jump}, {m.median_us:,.0f} µs": m.traffic
+             for jump, m in jumps.items()})
+
+# %% [markdown]
+# Eight times, and twice: L1 has dropped each sector before the thread comes back.
+# Now the waste goes all the way down to memory, and at 8 the kernel takes more than twice as long as at 1.
+#
+# So a cache makes up for a wasteful request if the rest of each sector is asked for *soon*.
+
+# %% [markdown]
+# <details><summary>For the curious: why not eight times as fast?</summary>
+#
+# The compiler unrolls both loops: first four loads, then four additions. (Ask `assemble`.) So each thread has four loads in flight, and waits once for all four.
+#
+# `sum_columns` then waits 4,096 times for memory. In 2,036 µs, that is 497 ns each time, more than the 349 ns of a thread that has the memory to itself, in [Know where a number lives](11_memory_hierarchy.ipynb).
+#
+# In `sum_rows`, two fours share a sector: the first waits for memory, the second for L1. So it waits for memory half as often, and not an eighth as often. And its waits for L1 are not short, as you will see.
+#
+# </details>
+
+# %% [markdown]
+# ## Then why not always by rows?
+#
+# So far both kernels spend their time waiting, for they have few threads: 6% of those that the GPU can hold.
+# More threads have more loads in flight.
+# So cut each row, or each column, into strips, and give each strip to a thread of its own.
+#
+# Now several threads add to one sum, and `cuda.atomic.add` makes each addition one indivisible step.
 
 # %%
 @cuda.jit
@@ -185,11 +273,186 @@ def sum_columns_in_strips(out, matrix, strip):
         total += matrix[part * strip + k, col]
     cuda.atomic.add(out, col, total)
 
+
+for kernel, axis in (sum_rows_in_strips, 1), (sum_columns_in_strips, 0):
+    sums[:] = 0
+    kernel[(4, 8), 64](sums, matrix, 32)
+    check(sums, matrix.sum(axis=axis))
+
+# %% tags=["timing", "hide-input"]
+# Measures both kernels with strips of several lengths, and rows farther apart.
+STRIPS = 16_384, 8192, 2048, 512, 32
+APART = TALL, TALL + 1, TALL + 8, TALL + 32
+threads = [large.size // strip for strip in STRIPS]
+
+
+def over_strips(kernel, matrix):
+    """The times of a kernel for each length of a strip."""
+    return [measure(kernel, bytes=large.nbytes)[(TALL // 64, TALL // n), 64](
+        totals, matrix, n) for n in STRIPS]
+
+
+by_distance = {}
+for apart in APART:
+    spread = np.zeros((TALL, apart), np.float32)
+    by_distance[apart] = [over_strips(kernel, spread) for kernel in (
+        sum_rows_in_strips, sum_columns_in_strips)]
+row_strips, column_strips = by_distance[TALL]
+
+plot_series(
+    threads, {"a strip of a row": [m.median_us for m in row_strips],
+              "a strip of a column": [m.median_us for m in column_strips]},
+    xlabel="threads, each with its share of the same numbers", scale="log")
+
 # %% [markdown]
-# Row sums can be coalesced, too, if the lanes of a warp share a row.
-# **Each warp adds up one row, its lanes side by side.**
-# A lane adds up every 32nd number of the row.
-# Then the lanes add up their sums by shuffles, as in [Keep a warp together](02_warps.ipynb), until lane 0 has the sum of all.
+# Each point adds up the same numbers.
+# At first, twice the threads nearly halve the time of column sums, since twice as many loads are in flight.
+# Row sums gain once, and then no more; in the end, column sums are three times as fast.
+#
+# What stops the row sums?
+
+# %% tags=["timing", "hide-input"]
+# Shows what L1 does in some of these launches.
+compare({(f"strips of a {what}", threads[k]): strips[k]
+         for what, strips in (("row", row_strips), ("column", column_strips))
+         for k in range(3)},
+        "µs", "data path busy, %", "cycles per request",
+        by=("sums", "threads"))
+
+# %% [markdown]
+# L1 does.
+# All that a warp gets from L1 comes through one **data path**.
+# A request of row sums keeps it busy for 32 cycles, a request of column sums for one.
+# So with 32,768 threads the path is full, and more threads only queue for it.
+#
+# ## One place in every line
+#
+# Why 32 cycles?
+# You may suspect the lines, for each lane is in another one.
+# But look *where* in its line each lane is:
+
+# %%
+def draw_rows(apart=16_384):
+    """One step of a warp's row sums, by the distance between two rows."""
+    return plot_sectors(lanes_at(stride=apart))
+
+
+explore(draw_rows, apart=[16_384, 16_385, 16_392, 16_416])
+
+# %% [markdown]
+# Rows of 16,384 numbers are a whole number of lines long, so all lanes are at the same place of their lines.
+# L1 keeps its lines in 32 parts (banks): the first has the first four bytes of every line, the next has the next four, and each delivers four bytes in a cycle.
+# So numbers at different places of their lines come together, but numbers at the same place come one after the other.
+#
+# Is it the lines, then, or the places?
+# Move the rows apart by a few numbers that nobody adds up: the lanes keep their 32 lines, but not their places.
+#
+# **Predict.** Move the slider to the other distances. Which of them take fewer cycles?
+
+# %% tags=["timing", "hide-input"]
+# Compares sums by 131,072 threads, of rows at several distances.
+LONG = STRIPS.index(2048)
+compare({f"{apart:,}": (by_rows[LONG], by_columns[LONG])
+         for apart, (by_rows, by_columns) in by_distance.items()},
+        "cycles per request", "µs",
+        {"µs, sums of columns": lambda row: row[1].median_us},
+        by="numbers from row to row")
+
+# %% [markdown]
+# It is the places.
+# At 16,385 no two lanes share one: a request keeps the path busy for a quarter of the time, and the sums take half as long.
+# At 16,416, again a whole number of lines, all is as before.
+# Column sums do not care, since their lanes are side by side.
+
+# %% [markdown]
+# ## L1 by itself
+#
+# Let each lane read eight numbers of its row again and again, so that nothing comes from L2, and change only the distance of the lanes.
+#
+# **Predict.** Lanes 33, 40 and 32 numbers apart are all in 32 lines. How many cycles does each request take?
+
+# %%
+@cuda.jit
+def sum_again(out, matrix, rounds):
+    """Each lane adds up eight numbers of its row, again and again."""
+    row = cuda.laneid
+    total = float32(0)
+    for k in range(rounds):
+        total += matrix[row, k & 7]     # 0 to 7, again and again
+    out[cuda.grid(1)] = total
+
+
+sum_again[4, 64](sums, matrix, 16)
+check(sums[:32], 2 * matrix[:32, :8].sum(axis=1))
+
+# %% tags=["timing", "hide-input"]
+# Measures requests that L1 alone answers, by the distance of their lanes.
+DISTANCES = 9, 33, 8, 40, 32
+BUSY = 264, 1024
+found = np.zeros(BUSY[0] * BUSY[1], np.float32)
+again = {apart: measure(sum_again)[BUSY](
+    found, np.zeros((32, apart), np.float32), 4096) for apart in DISTANCES}
+
+
+def between(m):
+    """Cycles from one request of a multiprocessor to its next."""
+    requests = m.counters.get("global_load_requests", np.nan) / 132  # on each
+    return m.counters.get("cycles", np.nan) / requests
+
+
+def spread_over(apart):
+    """The lines of 32 lanes, and the places that they have in these."""
+    places = [it // 4 for it in lanes_at(stride=apart)]
+    return len({it // 32 for it in places}), len({it % 32 for it in places})
+
+
+compare({(apart, *spread_over(apart)): m for apart, m in again.items()},
+        "cycles per request", {"cycles to the next request": between}, "µs",
+        by=("numbers from lane to lane", "lines", "places"))
+
+# %% [markdown]
+# As many as there are lanes at one place: that is how long the data path is busy.
+
+# %% [markdown]
+# <details><summary>For the curious: do lines cost nothing, then?</summary>
+#
+# From 9 to 33 only the lines change, and from 8 to 40. The data path is as busy as before, but the next request comes after nine cycles instead of five, and after ten instead of eight. So lines cost time before the data path. There, L1's *tag stage* finds them, four in a cycle and so 32 in eight, as [NVIDIA's forum](https://forums.developer.nvidia.com/t/pascal-l1-cache/49571/14) says of an older GPU.
+#
+# The five cycles at 9 are not L1's alone: the kernel's other instructions use 78% of the issue slots.
+#
+# At 33 the path is busy for one cycle, and in the sums, at 16,385, for eight. Whether sectors that arrive from L2 make the difference, these counters do not say.
+#
+# </details>
+
+# %% [markdown]
+# ## A warp waits for its slowest lane
+#
+# Are rows 16,385 apart always better, then?
+# Here are the same distances with few threads, one for each row:
+
+# %% tags=["timing", "hide-input"]
+# Compares sums by 16,384 threads, of rows at several distances.
+compare({"columns": column_strips[0]} | {
+            f"rows, {apart:,} apart": by_rows[0]
+            for apart, (by_rows, _) in by_distance.items()},
+        "µs", "GB loaded from L2", by="sums of")
+
+# %% [markdown]
+# At 16,385 row sums are as slow as column sums, although L1 requests no more from L2 than at the other distances.
+# Look at the picture once more: there, the lanes are at different places of their *sectors*, too.
+# So in each step four of the 32 lanes go on to a new sector.
+# The warp waits for these four, and it does not help that L1 has the numbers of the others.
+#
+# At the other distances every row begins with a sector.
+# So all lanes need a new one in the same step, and in the next seven steps none does.
+# That is how the wasteful kernel won.
+
+# %% [markdown]
+# ## Row sums, side by side
+#
+# Can row sums have their lanes side by side?
+# Yes, if a whole warp shares a row.
+# Then each lane adds up every 32nd number, and at the end the lanes add up their sums by shuffles, as in [Keep a warp together](02_warps.ipynb).
 
 # %%
 @cuda.jit
@@ -205,84 +468,59 @@ def sum_rows_by_warps(out, matrix):
         out[row] = total
 
 
-run = emulate(sum_rows_by_warps)[SIDE // 2, 64](sums, matrix)
+sum_rows_by_warps[SIDE // 2, 64](sums, matrix)
 check(sums, matrix.sum(axis=1))
-for kernel, axis in (sum_rows_in_strips, 1), (sum_columns_in_strips, 0):
-    sums[:] = 0
-    kernel[(4, 8), 64](sums, matrix, 32)
-    check(sums, matrix.sum(axis=axis))
-run
-
-# %% tags=["timing"]
-STRIPS = 16_384, 8192, 2048, 512, 32
-threads = [large.size // strip for strip in STRIPS]
-
-
-def over_strips(kernel):
-    """The times of a kernel for each length of a strip."""
-    return [measure(kernel, bytes=large.nbytes)[(TALL // 64, TALL // n), 64](
-        totals, large, n) for n in STRIPS]
-
-
-row_strips = over_strips(sum_rows_in_strips)
-column_strips = over_strips(sum_columns_in_strips)
-by_warps = measure(sum_rows_by_warps, bytes=large.nbytes)[TALL // 2, 64](
-    totals, large)
-warps_us = [by_warps.median_us if n == 512 else None for n in STRIPS]
-
-plot_series(
-    threads, {"a strip of a row": [m.median_us for m in row_strips],
-              "a strip of a column": [m.median_us for m in column_strips],
-              "a warp for each row": warps_us},
-    xlabel="threads, each with its share of the same numbers", scale="log",
-    limit_us=large.nbytes / rows.copy_gb_per_s / 1e3,
-    limit_label="at the rate of the driver's copy")
 
 # %% [markdown]
-# Each point adds up the same numbers; along a line, only the length of the strips changes.
-# With 16,384 threads a strip is a whole row or column; these kernels then take 3% and 5% longer than the first two, and execute 11% and 9% more instructions.
-#
-# Twice the threads almost halve the time of column sums at first: twice as many loads are in flight.
-# Row sums gain less than 5% from more than 32,768 threads.
-# In the end, column sums are three times as fast.
-#
-# What stops the row sums?
+# A lane need not stop at four bytes: `load4` loads four neighbours at once, 16 bytes, which is the most.
+# Then a warp's request fills 16 sectors, and is still coalesced.
 
-# %% tags=["timing"]
-def line_of(m, count):
-    """A launch: its time, the bytes requested, and how busy each level is."""
-    moved = [m.traffic.get(it, np.nan) / 1e9 for it in ("L1", "L2", "memory")]
-    busy = [m.counters.get(f"{it}_percent")
-            for it in ("l1_data", "memory", "issue")]
-    return m.kernel.removeprefix("sum_"), count, m.median_us, *moved, *busy
+# %%
+@cuda.jit
+def sum_rows_by_fours(out, numbers, cols):
+    """Each warp adds up one row, four neighbours a lane."""
+    row = cuda.grid(1) // 32
+    total = float32(0)
+    for col in range(4 * cuda.laneid, cols, 128):
+        a, b, c, d = load4(numbers, row * cols + col)
+        total += a + b + c + d
+    for step in (16, 8, 4, 2, 1):
+        total += cuda.shfl_down_sync(0xFFFFFFFF, total, step)
+    if cuda.laneid == 0:
+        out[row] = total
 
 
-table(["sums", "threads", "µs", "GB requested from L1", "from L2",
-       "from memory", "L1 data path busy, %", "memory busy, %",
-       "issue slots used, %"],
-      [*(line_of(strips[k], threads[k])
-         for strips in (row_strips, column_strips) for k in (0, 2, -1)),
-       line_of(by_warps, 32 * TALL)])
+sum_rows_by_fours[SIDE // 2, 64](sums, matrix.ravel(), SIDE)
+check(sums, matrix.sum(axis=1))
+
+# %% tags=["timing", "hide-input"]
+# Compares row sums with as many threads, by how the lanes stand.
+grid = TALL // 2, 64
+by_warps = {apart: measure(sum_rows_by_warps, bytes=large.nbytes)[grid](
+    totals, np.zeros((TALL, apart), np.float32)) for apart in (TALL, TALL + 1)}
+by_fours = measure(sum_rows_by_fours, bytes=large.nbytes)[grid](
+    totals, large.ravel(), TALL)
+
+SHORT = STRIPS.index(512)
+compare({("a strip a lane", TALL): row_strips[SHORT],
+         ("a strip a lane", TALL + 8): by_distance[TALL + 8][0][SHORT],
+         ("side by side", TALL): by_warps[TALL],
+         ("side by side", TALL + 1): by_warps[TALL + 1],
+         ("side by side, 16 bytes a lane", TALL): by_fours},
+        "µs", "GB/s", "memory busy, %", by=("lanes", "row to row"))
 
 # %% [markdown]
-# L1 does: from 32,768 threads on, its data path is 94% to 99% busy.
-# Here a request for 32 lines keeps it busy for 32 cycles, a request for one line for one.
-# From 131,072 threads on, L1 also drops sectors too early, and requests them again.
+# With as many threads, lanes side by side are 3.5 times as fast as strips, and still 1.8 times as fast as strips at the best distance, and for them the distance hardly matters.
+# With 16 bytes a lane, memory is busy nearly all the time.
 #
-# At 131,072, memory delivers the same bytes to both sums, and row sums take 2.6 times as long.
-# So let neighbouring lanes load neighbouring numbers even where caches spare memory the extra bytes.
-# A warp for each row does: it is 3.5 times as fast as strips with as many threads.
-#
-# The fastest column sums reach 74% of the rate of the driver's copy.
-# They use 70% of the issue slots, and wait less for loads than for issue slots and arithmetic units.
+# That is the rule to remember: **let neighbouring lanes load neighbouring numbers**, even where a cache would make up for it.
 
 # %% [markdown]
 # ## Offsets and strides
 #
 # A thread that adds up a row comes back for the rest of each sector.
 # A thread that copies does not.
-# **Each thread copies 4 elements, a block apart: first it loads all, then it stores all.**
-#
+# In `copy_four` each thread loads four elements, a block apart, before it stores the first.
 # The `offset` shifts the loads, and the `stride` spreads them; the stores stay coalesced.
 
 # %%
@@ -304,150 +542,56 @@ def copy_four(dst, src, offset, stride):
 few = np.arange(2**16, dtype=np.float32)
 few_out = np.zeros(1024, np.float32)
 
+copy_four[1, 256](few_out, few, 1, 8)
+check(few_out, few[1::8][:1024])
 
-def load_sectors(offset=0, stride=1):
-    """Sectors of each load request of `copy_four`."""
-    run = emulate(copy_four)[1, 256](few_out, few, offset, stride)
-    check(few_out, few[offset::stride][:1024])
-    loads = run.coalescing.by_kind["load"]
-    return loads.sectors / loads.requests
-
-
-# %% tags=["timing"]
-OFFSETS = 0, 1, 8, 16, 31, 32
-STRIDES = 1, 2, 4, 8, 12, 16, 24, 32
+# %% tags=["timing", "hide-input"]
+# Measures the copy with some offsets and strides.
 PART = 2**24
 part, wide = np.zeros(PART, np.float32), np.zeros(32 * PART + 32, np.float32)
+SHIFTS = {(offset, 1) for offset in (0, 1, 8, 16, 31, 32)}
+STRIDES = 1, 2, 4, 8, 12, 16, 24, 32
 
+copies = {(offset, stride): measure(copy_four, bytes=8 * PART)[
+    PART // 1024, 256](part, wide[:stride * PART + 32], offset, stride)
+    for offset, stride in sorted(SHIFTS | {(0, each) for each in STRIDES})}
 
-def sweep(offsets, strides):
-    """The time of `copy_four` for each offset or each stride."""
-    return [measure(copy_four, bytes=8 * PART)[PART // 1024, 256](
-        part, wide[:stride * PART + 32], offset, stride)
-        for offset in offsets for stride in strides]
-
-
-def moved(m):
-    """What memory delivers, by its counter, and takes, in GB/s."""
-    loaded = m.counters.get("memory_read_bytes", np.nan)
-    return (loaded + part.nbytes) / m.median_us / 1e3
-
-
-shifted, strided = sweep(OFFSETS, [1]), sweep([0], STRIDES)
-
-# %% tags=["timing"]
-plot_sweeps({
-    "offset, in elements": (
-        OFFSETS, [load_sectors(offset) for offset in OFFSETS],
-        [m.gb_per_s for m in shifted], [moved(m) for m in shifted]),
-    "stride, in elements": (
-        STRIDES, [load_sectors(stride=stride) for stride in STRIDES],
-        [m.gb_per_s for m in strided], [moved(m) for m in strided])},
-    strided[0].copy_gb_per_s)
+shown = {"as it is": (0, 1), "offset 1": (1, 1),
+         "stride 2": (0, 2), "stride 8": (0, 8), "stride 16": (0, 16)}
+plot_levels({f"{name}, {copies[at].median_us:,.0f} µs": copies[at].traffic
+             for name, at in shown.items()})
 
 # %% [markdown]
-# Offsets are on the left and strides on the right, on the same scales.
-# A bar is the useful rate: the bytes that you want copied.
-# A diamond also counts what memory delivers and no lane asks for.
+# An offset of one element adds a fifth sector to each load request, but it is the first sector of the next request, and L1 still has it.
+# So no offset that we tried costs more than 3%.
 #
-# An offset adds one sector to each load request, unless it is a multiple of 8 elements.
-# The rate falls by 2% at most: at offset 8, without an extra sector, as much as at 31.
-# The fifth sector of one request is the first of the next, and L1 still has it: from L2 it requests one sector more per block, 0.8%.
+# With a stride, nobody comes back for the rest of a sector, so no cache can make up for it.
+# At stride 8, each element costs a sector on every level, and the copy takes almost four times as long.
 #
-# With a stride, no other request needs the rest of a sector.
-# The bars fall, while memory moves 85% or more of what the driver's copy moves.
-
-# %% tags=["timing"]
-table(["stride", "sectors per load", "MB requested from L1", "from L2",
-       "from memory", "µs"],
-      [[stride, load_sectors(stride=stride),
-        *(32e-6 * m.counters.get(name, np.nan)
-          for name in ("global_load_sectors", "l2_read_sectors")),
-        m.counters.get("memory_read_bytes", np.nan) / 1e6, m.median_us]
-       for stride, m in zip(STRIDES, strided, strict=True)])
+# From stride 8 to 16, L1 and L2 are asked for no more, and yet the time nearly doubles.
+# Memory delivers twice the bytes, because the L2 of this GPU fetches pieces of 64 bytes, two sectors, and now one of the two goes unused.
 
 # %% [markdown]
-# The table counts loads; the stores are 67 MB each time.
-# From stride 1 to 8, loads and stores together grow from 134 to 604 MB, 4.5 times, and the time 3.9 times: at stride 1, memory moves 3,580 GB/s, and at stride 8, 4,168.
+# <details><summary>For the curious: between and beyond</summary>
 #
-# From 8 to 16, L1 requests no more, and the copy still takes 1.8 times as long.
-# Memory delivers twice the bytes: this GPU's L2 fetches pieces of 64 bytes, two sectors.
-# At stride 12 the lanes are 48 bytes apart and touch each piece: 805 MB, all that lies between.
+# At stride 12 the lanes are 48 bytes apart and touch each piece of 64: memory delivers 805 MB, all that lies between. (CUDA takes a hint about the pieces: `cudaLimitMaxL2FetchGranularity`.)
 #
-# At 24 and 32 no more bytes move than at 16, and the time still rises, by 16% at 32.
-# These counters do not say why.
-
-# %% [markdown]
-# ## Wider elements
+# At 24 and 32 no more bytes move than at 16, and the time still rises, by 17% at 32. These counters do not say why.
 #
-# **Predict.** Lanes side by side load 1, 2, 4, 8 and 16 bytes each. How many sectors is each request, and which copy takes longest?
+# At stride 1, memory takes only 44 MB of the 67 MB of stores before the kernel ends; the rest is still in L2. So memory moves 2,959 GB/s, 71% of the rate of the driver's copy, and 4,104 at stride 8.
 #
-# **Each thread copies one element.**
-# **Each thread copies 4 neighbours in one request.**
-# 16 bytes are the most that a thread of an H200 can load at once.
-# Numba has no such load; this course's `load4` and `store4` move four neighbours of 4 bytes, at an address that is a multiple of 16.
+# A view `a[1:]` of a device array has offset 1. On such a view `load4` faults: its address is no multiple of 16.
 #
-# The last line counts a *view* of a device array: `[1:]` begins one element late, so its load requests have offset 1.
-# (A NumPy view is copied to the device, and the copy is aligned.)
-# On such a view `load4` faults: its address is no multiple of 16.
-
-# %%
-@cuda.jit
-def copy(dst, src):
-    """Each thread copies one element."""
-    i = cuda.grid(1)
-    dst[i] = src[i]
-
-
-@cuda.jit
-def copy_wide(dst, src):
-    """Each thread copies 4 neighbours in one request."""
-    i = 4 * cuda.grid(1)
-    store4(dst, i, load4(src, i))
-
-
-copy_wide[1, 256](few_out, few)
-check(few_out, few[:1024])
-
-emulate(copy)[4, 256](few_out, cuda.to_device(few)[1:])
-
-# %% tags=["timing"]
-TYPES = np.int8, np.int16, np.float32, np.float64
-ones = np.ones(1024)
-runs = [emulate(copy)[4, 256](ones.astype(t), ones.astype(t)) for t in TYPES]
-runs.append(emulate(copy_wide)[1, 256](few_out, few))
-
-MANY = 2**26
-src, dst = large.ravel(), np.zeros(4 * MANY, np.float32)
-widths = [
-    measure(copy, bytes=2 * MANY * np.dtype(t).itemsize)[MANY // 256, 256](
-        dst.view(t)[:MANY], src.view(t)[:MANY]) for t in TYPES]
-widths.append(
-    measure(copy_wide, bytes=2 * src.nbytes)[MANY // 256, 256](dst, src))
-
-table(["bytes per thread", "sectors per request", "µs", "GB/s",
-       "memory busy, %"],
-      [[2**n, run.coalescing.sectors / run.coalescing.requests, m.median_us,
-        m.gb_per_s, m.counters.get("memory_percent")]
-       for n, (run, m) in enumerate(zip(runs, widths, strict=True))])
-
-# %% [markdown]
-# All requests are coalesced, and all rows of the table have the same number of threads and of requests.
-# Yet 16 times the bytes take only 3 times as long.
-#
-# With 1 byte per thread, memory is 15% busy: the copy takes as long as the GPU needs to start its blocks.
-# It starts 1,575 per microsecond, about as many as of blocks that do nothing, in [Write your first kernel](01_first_kernel.ipynb).
-# With wider elements each block does more, and more bytes are in flight.
-# With 16 bytes per thread, the rate is that of the driver's copy.
+# </details>
 
 # %% [markdown]
 # ## Arrays of structs, structs of arrays
 #
-# A particle has three coordinates and a mass.
-# You may keep a record for each particle, an **array of structs**, or an array for each field, a **struct of arrays**.
+# Strides rarely look like strides.
+# A particle has three coordinates and a mass, and you may keep a record for each particle, an **array of structs**, or an array for each field, a **struct of arrays**.
+# Now a kernel needs the masses alone.
 #
-# **Each thread takes the mass of one particle.**
-# **Each thread adds up all four numbers of one particle.**
+# **Predict.** How many sectors does its request touch in the array of structs?
 
 # %%
 @cuda.jit
@@ -458,11 +602,10 @@ def take_mass(out, particles):
 
 
 @cuda.jit
-def add_fields(out, particles):
-    """Each thread adds up all four numbers of one particle."""
+def copy(dst, src):
+    """Each thread copies one element."""
     i = cuda.grid(1)
-    one = particles[i]
-    out[i] = one.x + one.y + one.z + one.mass
+    dst[i] = src[i]
 
 
 fields = [(name, np.float32) for name in ("x", "y", "z", "mass")]
@@ -473,7 +616,19 @@ run = emulate(take_mass)[4, 256](few_out, structs)
 check(few_out, structs["mass"])
 run
 
-# %% tags=["timing"]
+# %% [markdown]
+# The masses lie 16 bytes apart: stride 4, and 16 sectors.
+# What if a kernel needs all four fields?
+
+# %%
+@cuda.jit
+def add_fields(out, particles):
+    """Each thread adds up all four numbers of one particle."""
+    i = cuda.grid(1)
+    one = particles[i]
+    out[i] = one.x + one.y + one.z + one.mass
+
+
 @cuda.jit
 def add_fields_apart(out, x, y, z, mass):
     """Each thread adds up all four numbers of one particle."""
@@ -481,6 +636,8 @@ def add_fields_apart(out, x, y, z, mass):
     out[i] = x[i] + y[i] + z[i] + mass[i]
 
 
+# %% tags=["timing", "hide-input"]
+# Measures one field and all fields, in both layouts.
 structs = np.zeros(PART, structs.dtype)
 x, y, z, mass = (np.zeros(PART, np.float32) for _ in fields)
 grid = PART // 256, 256
@@ -495,23 +652,24 @@ plot_levels({f"{name}, {m.median_us:.0f} µs": m.traffic
              for name, m in layouts.items()})
 
 # %% [markdown]
-# In the structs, the masses lie 16 bytes apart: stride 4, and 16 sectors per request.
-# Memory delivers whole particles, so the mass alone takes as long as all four fields.
-# Compared with an array of masses, structs request 2.5 times the bytes from L2 and take 1.6 times as long: the array keeps memory only half busy, as 4 bytes per thread did in the table above.
+# From structs, the mass alone takes as long as all four fields, because memory delivers whole particles either way.
+# From an array of masses, L1 requests two fifths of the bytes, and the kernel takes less than two thirds of the time.
 #
-# For all four fields, the two layouts take the same time.
-# The four loads of a warp touch the same sectors, and L1 requests them once from L2.
-# The requests touch 3.4 times as many bytes, but L1's data path is only half busy: memory is the limit, and is 85% busy with either layout.
+# For all four fields, both layouts take the same time.
+# The four loads of a thread touch the same sectors, one soon after the other, so L1 requests each sector once.
+#
+# So keep together what is used together.
 
 # %% [markdown]
 # ## What could go wrong
 #
-# Four elements per thread: on a CPU you would give each thread four *neighbours*.
-# **Each thread copies 4 elements, one after the other.**
-# **Each thread loads 4 elements, then stores them.**
+# Let each thread copy four elements.
+# On a CPU you would give it four *neighbours*.
 #
-# The elements of one thread lie `step` apart; the first elements of neighbouring threads lie `across` apart.
-# So 4 and 1 make neighbours, and 1 and 256 put a thread's elements a block apart.
+# In this kernel, with `across=4, step=1`, thread `t` takes elements `4*t` to `4*t + 3`.
+# With `across=1, step=256` it takes `t`, `t + 256`, `t + 512` and `t + 768`.
+#
+# **Predict.** Which of the two is coalesced?
 
 # %%
 @cuda.jit
@@ -523,24 +681,15 @@ def copy_in_turn(dst, src, across, step):
         dst[i] = src[i]
 
 
-@cuda.jit
-def copy_at_once(dst, src, across, step):
-    """Each thread loads 4 elements, then stores them."""
-    values = cuda.local.array(EACH, float32)
-    block = EACH * cuda.blockDim.x * cuda.blockIdx.x
-    for k in range(EACH):
-        values[k] = src[block + across * cuda.threadIdx.x + k * step]
-    for k in range(EACH):
-        dst[block + across * cuda.threadIdx.x + k * step] = values[k]
-
-
 emulate(copy_in_turn)[1, 256](few_out, few, 4, 1)
 
-# %% tags=["timing"]
+# %% tags=["timing", "hide-input"]
+# Measures both orders on a large array.
+MANY = 2**26
+src, dst = large.ravel(), np.zeros(4 * MANY, np.float32)
 fours = {
-    f"{order}, {place}": measure(kernel, bytes=8 * MANY)[MANY // 1024, 256](
+    place: measure(copy_in_turn, bytes=8 * MANY)[MANY // 1024, 256](
         dst[:MANY], src[:MANY], across, step)
-    for order, kernel in (("in turn", copy_in_turn), ("at once", copy_at_once))
     for place, across, step in (
         ("a block apart", 1, 256), ("neighbours", 4, 1))}
 
@@ -548,25 +697,23 @@ plot_levels({f"{name}, {m.median_us:.0f} µs": m.traffic
              for name, m in fours.items()})
 
 # %% [markdown]
-# Neighbours touch four times as many sectors, in loads and in stores.
-# Copied in turn, they take 1.8 times as long as elements a block apart, although memory moves the same bytes.
-# L1 makes up for the loads, and requests 4% more from L2; but the stores that reach L2 are 1.04 GB instead of 0.27.
+# Neighbours touch four times as many sectors, in loads and in stores, and their copy takes 1.9 times as long.
+# L1 makes up for the loads: it requests hardly more from L2.
+# But it passes the stores on, and nearly four times as many sectors reach L2.
 #
-# Copied at once, the four loads of a thread are in flight together, and its stores follow closely.
-# Then 0.33 GB of stores reach L2, and neighbours take only 2% longer.
-#
-# Elements a block apart need no such help: a thread's neighbours belong to the neighbouring *lanes*; its own next element lies a block further on.
-# Loading first pays anyway: a block apart, the same sectors take 132 instead of 173 µs.
-#
+# A thread's neighbours belong to the neighbouring *lanes*; its own next element lies a block further on.
+
+# %% [markdown]
 # ## What changed
 #
 # | version | idea | sectors per load | ideal |
 # |---|---|---|---|
-# | `sum_rows` | a thread for each row: lanes a row apart | 32 | 4 |
 # | `sum_columns` | a thread for each column: lanes side by side | 4 | 4 |
+# | `sum_rows` | a thread for each row: lanes a row apart; L1 makes up for it | 32 | 4 |
+# | `sum_rows_in_jumps`, 8 | the same, but L1 cannot | 32 | 4 |
 # | `sum_rows_by_warps` | a warp for each row: lanes side by side | 4 | 4 |
+# | `sum_rows_by_fours` | the same, with four neighbours a lane | 16 | 16 |
 # | `copy_four`, stride 8 | no other request needs the rest of a sector | 32 | 4 |
-# | `copy_wide` | four neighbours in one request | 16 | 16 |
 # | `take_mass` | one field of an array of structs | 16 | 4 |
 # | `copy_in_turn`, neighbours | four neighbours, one after the other | 16 | 4 |
 
@@ -625,25 +772,15 @@ task.check(mirror)
 # %% [markdown]
 # ## In practice
 #
-# Nsight Compute has the three counts: `l1tex__t_sectors_pipe_lsu_mem_global_op_ld` is what lanes request from L1, `lts__t_sectors_srcunit_tex_op_read` what L1 requests from L2, and `dram__bytes_read` what L2 requests from memory.
-# The emulator counts the first, from your source; the others depend on the GPU's caches.
-# What is still in L2 when a kernel ends has not been written to memory yet.
-#
-# The pieces that L2 fetches have a limit, `cudaLimitMaxL2FetchGranularity`, which CUDA takes as a hint.
-#
-# Memory need not deliver what L2 still has from the last launch.
-# So `measure` fills L2 with other data before each launch.
+# In Nsight Compute, the three counts are `l1tex__t_sectors_pipe_lsu_mem_global_op_ld`, `lts__t_sectors_srcunit_tex_op_read` and `dram__bytes_read`.
+# The emulator has the first, from your source; the others depend on the GPU's caches.
 #
 # Whole arrays begin at a multiple of 256 bytes; the rows of a matrix begin at a multiple of 32 only if their length allows it.
-#
-# Where rows are read and columns are written, the lanes cannot be side by side in both.
-# Shared memory then turns the data around.
 
 # %% [markdown]
 # ## Further reading
 #
 # - [CUDA C++ Best Practices Guide, coalesced access](https://docs.nvidia.com/cuda/cuda-c-best-practices-guide/index.html#coalesced-access-to-global-memory): the same experiments with offsets and strides, in C++.
-# - [How to access global memory efficiently](https://developer.nvidia.com/blog/how-access-global-memory-efficiently-cuda-c-kernels/): the classic explanation, with older GPUs.
-# - [Nsight Compute, kernel profiling guide](https://docs.nvidia.com/nsight-compute/ProfilingGuide/index.html): each counter of this lesson, and the tables of L1, L2 and device memory.
+# - [How to access global memory efficiently](https://developer.nvidia.com/blog/how-access-global-memory-efficiently-cuda-c-kernels/): the classic explanation.
 #
 # *Next:* [Use a tile where it pays](13_shared_memory.ipynb): where nine threads need the same number, why load it nine times?

@@ -4,7 +4,7 @@ import numpy as np
 from numba import cuda, uint32
 
 from helpers import assemble, emulate
-from helpers.measuring import recordings, store
+from helpers.measuring import store
 from thirty_two_lanes.core.wavefronts import request_wavefronts
 
 
@@ -63,27 +63,6 @@ def in_flight(m):
     """The bytes of loads in flight: warps that wait for one, times its sectors."""
     held = m.counters["occupancy_percent"] * m.waits["global or local memory"]
     return held * m.counters["global_load_sectors"] / m.counters["global_load_requests"]
-
-
-def empty_starts(threads):
-    """The blocks a microsecond that were recorded of lesson 1's kernel without work."""
-    return next(
-        int(known.launch.split()[0].replace(",", "")) / values["median_us"]
-        for known, values in recordings.forms()
-        if (known.kernel, known.launch.split(" × ")[-1])
-        == ("do_nothing", f"{threads} threads")
-    )
-
-
-def per_request(run):
-    return run.coalescing.sectors / run.coalescing.requests
-
-
-def order(it, kernel):
-    """The loads and stores of a kernel of four elements, as the GPU meets them."""
-    code = assemble(kernel)[1, 256](it.few_out, it.few, 4, 1).instructions
-    names = [one.opcode.partition(".")[0] for one in code]
-    return [name for name in names if name in ("LDG", "STG")]
 
 
 def wavefronts(cells, itemsize, kind="load"):

@@ -1,19 +1,33 @@
-"""What the lesson says of its measurements, and when it is true."""
+"""What the lesson says of its measurements, and when it is true.
+
+A reason has its control, the launch that differs in that one thing only:
+
+    reason                              launch and control
+    L1 still has the rest of a sector   rows in jumps of 1 and of 8
+    all lanes wait in the same step     few threads, rows 16,392 and 16,385 apart
+    twice as many loads are in flight   columns in strips of 16,384 and of 8,192
+    places in the lines, not lines      many threads, rows 16,384, 16,385 and 16,416
+                                        apart; `sum_again`, lanes 33, 40 and 32 apart
+    lines, not places                   `sum_again`, lanes 9 and 33, 8 and 40 apart
+    lanes side by side                  sums by warps, rows 16,384 and 16,385 apart;
+                                        strips with as many threads
+    L2 fetches pieces of 64 bytes       strides 12 and 16
+    memory delivers whole particles     structs, one field and all fields
+
+In one file: a reader of a sentence finds its claim, and with it all that it needs.
+"""
 
 from numba import cuda
 
+from helpers import assemble
 from tests.lessons.claims import about
 from tests.lessons.counted import (
-    empty_starts,
-    executed,
     faster,
     fetched,
     in_flight,
     l1_busy,
     l1_passes,
     near,
-    order,
-    per_request,
     requests_on_to_l2,
     sectors,
     wait_for_loads,
@@ -22,377 +36,425 @@ from tests.lessons.counted import (
 GB = 1e9
 
 
-def faults(it, start):
-    """Does a copy in requests of 16 bytes fault, from a view that begins late?"""
-    try:
-        it.copy_wide[1, 256](it.few_out, cuda.to_device(it.few)[start:])
-    except Exception as error:
-        return "misaligned address" in str(error)
-    return False
-
-
-def at(it, stride):
-    """The copy with a stride."""
-    return it.strided[it.STRIDES.index(stride)]
-
-
-def of_512(it, strips):
-    """The launch with as many threads as a warp for each row has."""
-    return strips[it.STRIPS.index(512)]
-
-
-def apart(it, order, name):
-    """A counter of the copy whose threads take elements a block apart."""
-    return it.fours[f"{order}, a block apart"].counters[name]
-
-
-def together(it, order, name):
-    """A counter of the copy whose threads take neighbours."""
-    return it.fours[f"{order}, neighbours"].counters[name]
-
-
 def touched(it, *place):
     """The sectors that hold the addresses of a warp's lanes."""
     return len({address // 32 for address in it.lanes_at(*place)})
 
 
-def shifted(it, offset):
-    """The copy with an offset."""
-    return it.shifted[it.OFFSETS.index(offset)]
+def lines(it, stride):
+    """The lines that hold the addresses of a warp's lanes."""
+    return len({address // 128 for address in it.lanes_at(stride=stride)})
 
 
-def odd_offsets(it):
-    """The copies whose requests touch a fifth sector."""
-    return [shifted(it, offset) for offset in (1, 31)]
+def places(it, stride):
+    """The places of four bytes in a line at which a warp's lanes are."""
+    return len({address % 128 for address in it.lanes_at(stride=stride)})
 
 
-def of_offset_0(it):
-    """The rate of a copy as a share of the rate at offset 0."""
-    return lambda m: m.gb_per_s / it.shifted[0].gb_per_s
+def adds_of_loads(kernel, *arguments):
+    """The loads and additions of a kernel's loop, until it branches."""
+    code = assemble(kernel)[4, 64](*arguments).instructions
+    names = [one.opcode.partition(".")[0] for one in code]
+    return [name for name in names if name in ("LDG", "FADD")]
 
 
-def more_from_l2(it, m):
-    """The sectors that an offset adds to what L1 requests from L2."""
-    return m.counters["l2_read_sectors"] - it.shifted[0].counters["l2_read_sectors"]
+def of(it, strip, apart=16_384, what=0):
+    """Row sums (or, as 1, column sums) by strips, at a distance between rows."""
+    return it.by_distance[apart][what][it.STRIPS.index(strip)]
 
 
-def view_sectors(it, view):
-    """The sectors of each load request of a copy from a view."""
-    return sectors(it.copy, 4, 256, it.few_out, view)
+def rows_by(it, strip):
+    """Row sums by strips, {distance between rows: launch}."""
+    return {apart: of(it, strip, apart) for apart in it.APART}
+
+
+def at(it, stride):
+    """The copy with a stride."""
+    return it.copies[0, stride]
+
+
+def shifted(it):
+    """The copies with an offset, {offset: launch}."""
+    return {offset: m for (offset, stride), m in it.copies.items() if stride == 1}
+
+
+def all_moved(m):
+    """What memory moved, in GB/s, by its counters."""
+    both = fetched(m) + m.counters["memory_write_bytes"]
+    return both / m.median_us / 1e3
+
+
+def load_sectors(it, offset=0, stride=1):
+    return sectors(it.copy_four, 1, 256, it.few_out, it.few, offset, stride)
+
+
+def between(m, multiprocessors=132):
+    """The cycles of a multiprocessor for each request to load."""
+    return multiprocessors * m.counters["cycles"] / m.counters["global_load_requests"]
+
+
+def from_l2(m):
+    return 32 * m.counters["l2_read_sectors"]
+
+
+def times(it, counter):
+    """How many times as much neighbours have of a counter as elements a block apart."""
+    one, other = (it.fours[which] for which in ("a block apart", "neighbours"))
+    return other.counters[counter] / one.counters[counter]
+
+
+def faults(it, start):
+    """Does a load of 16 bytes fault, from a view that begins late?"""
+    late = cuda.to_device(it.matrix.ravel())[start:]
+    try:
+        it.sum_rows_by_fours[1, 64](it.sums, late, 128)
+    except Exception as error:
+        return "misaligned address" in str(error)
+    return False
 
 
 CLAIMS = {
     # sectors
-    "The request touches 4 sectors and uses each of their 128 bytes": (
-        lambda it: touched(it) == 4
+    "The request touches four sectors and uses all their bytes": (
+        lambda it: touched(it) == 4 == 32 * 4 / 32
     ),
     "One element on: 5 sectors": lambda it: touched(it, 1) == 5,
-    "Two apart: 8, each half used": lambda it: touched(it, 0, 2) == 8,
-    "32 apart: 32, one for each lane": lambda it: touched(it, 0, 32) == 32,
+    "Stride 2: 8, each half used": lambda it: touched(it, 0, 2) == 8,
+    "Stride 32: 32, one for each lane": lambda it: touched(it, 0, 32) == 32,
     "It is 8, where the lanes are 32 bytes apart": (
         lambda it: next(n for n in range(33) if touched(it, 1, n) == 32) == 8
     ),
-    "Stride 0 is the other extreme: all lanes load the same number, and one sector": (
+    "all lanes load the same number, and one sector is enough": (
         lambda it: touched(it, 0, 0) == 1
     ),
-    # sums by few threads
-    "its requests touch 32 sectors each, those of `sum_columns` 4": (
-        lambda it: sectors(it.sum_rows, 4, 64, it.sums, it.matrix) == 32
-        and sectors(it.sum_columns, 4, 64, it.sums, it.matrix) == 4
+    "share one line, and those of `sum_rows` need a sector each, and use an eighth": (
+        lambda it: (
+            sectors(it.sum_rows, 4, 64, it.sums, it.matrix) == 32
+            and sectors(it.sum_columns, 4, 64, it.sums, it.matrix) == 4
+            and lines(it, 1) == 1
+            and 32 * 4 / (32 * 32) == 1 / 8
+        )
     ),
+    # sums by few threads
     "The wasteful kernel wins: it takes about three quarters of the time": (
         lambda it: 0.68 < faster(it.columns, it.rows) < 0.82
     ),
-    "touch 8.59 GB of sectors, eight times those of `sum_columns`": (
-        lambda it: about("8.59", it.rows.traffic["L1"] / GB)
-        and near(it.rows.traffic["L1"], 8 * it.columns.traffic["L1"])
+    "`sum_rows` requests eight times as many bytes as `sum_columns`": (
+        lambda it: near(it.rows.traffic["L1"], 8 * it.columns.traffic["L1"])
     ),
-    "But L1 requests 1.07 GB from L2, the matrix once": (
-        lambda it: about("1.07", it.rows.traffic["L2"] / GB)
-        and near(it.rows.traffic["L2"], it.large.nbytes)
+    "from L2, L1 requests the matrix once in either kernel": (
+        lambda it: all(near(from_l2(m), it.large.nbytes) for m in (it.rows, it.columns))
     ),
-    "Below L1, both kernels move the same bytes": (
-        lambda it: all(
-            near(it.rows.traffic[level], it.columns.traffic[level])
-            for level in ("L2", "memory")
+    "beyond L1 in one step of eight, and `sum_columns` in every step": (
+        lambda it: (
+            near(requests_on_to_l2(it.rows), 1 / 8)
+            and near(requests_on_to_l2(it.columns), 1)
         )
     ),
-    "at less than a fifth of the rate of the driver's copy": (
-        lambda it: max(it.rows.share_of_copy, it.columns.share_of_copy) < 0.2
+    "first four loads, then four additions": (
+        lambda it: all(
+            adds_of_loads(kernel, it.sums, it.matrix)[:8] == 4 * ["LDG"] + 4 * ["FADD"]
+            for kernel in (it.sum_rows, it.sum_columns)
+        )
     ),
-    "6% of those that fit the GPU, and 86% and 89% of their waiting is for": (
-        lambda it: about("6", it.rows.counters["occupancy_percent"])
-        and about("6", it.columns.counters["occupancy_percent"])
-        and about("86%", wait_for_loads(it.rows))
-        and about("89%", wait_for_loads(it.columns))
+    "`sum_columns` then waits 4,096 times for memory. In 2,036 µs, that is 497 ns": (
+        lambda it: (
+            it.TALL // 4 == 4096
+            and about("2,036", it.columns.median_us)
+            and about("497", it.columns.median_us * 1000 / 4096)
+            and wait_for_loads(it.columns) > 0.8
+        )
     ),
-    "L1 answers seven of eight loads; in `sum_columns`, each one waits for memory": (
-        lambda it: near(requests_on_to_l2(it.rows), 1 / 8)
-        and near(requests_on_to_l2(it.columns), 1)
-        and near(it.columns.traffic["memory"], it.columns.traffic["L2"])
+    # sums in jumps
+    "Eight times, and twice: L1 has dropped each sector before the thread comes back": (
+        lambda it: all(
+            near(from_l2(m), jump * it.large.nbytes) for jump, m in it.jumps.items()
+        )
+    ),
+    "all the way down to memory, and at 8 the kernel takes more than twice as long": (
+        lambda it: (
+            near(fetched(it.jumps[8]), 8 * it.large.nbytes)
+            and 2.2 < faster(it.jumps[1], it.jumps[8]) < 2.5
+            and faster(it.columns, it.jumps[8]) > 1.5
+        )
     ),
     # sums by more threads
-    "these kernels then take 3% and 5% longer than the first two": (
-        lambda it: about("3%", faster(it.rows, it.row_strips[0]) - 1)
-        and about("5%", faster(it.columns, it.column_strips[0]) - 1)
+    "they have few threads: 6% of those that the GPU can hold": (
+        lambda it: all(
+            about("6", m.counters["occupancy_percent"]) and wait_for_loads(m) > 0.8
+            for m in (it.rows, it.columns)
+        )
     ),
-    "and execute 11% and 9% more instructions": (
-        lambda it: about("11%", executed(it.row_strips[0]) / executed(it.rows) - 1)
-        and about("9%", executed(it.column_strips[0]) / executed(it.columns) - 1)
+    "halve the time of column sums, since twice as many loads are in flight": (
+        lambda it: (
+            1.9 < in_flight(of(it, 8192, what=1)) / in_flight(of(it, 16_384, what=1))
+            and 0.5 < faster(of(it, 16_384, what=1), of(it, 8192, what=1)) < 0.55
+        )
     ),
-    "halve the time of column sums at first: twice as many loads are in flight": (
-        lambda it: 1.9 < in_flight(it.column_strips[1]) / in_flight(it.column_strips[0])
-        and 0.5 < faster(it.column_strips[0], it.column_strips[1]) < 0.55
+    "Row sums gain once, and then no more": (
+        lambda it: (
+            faster(of(it, 8192), of(it, 16_384)) > 1.3
+            and all(faster(m, of(it, 8192)) < 1.05 for m in it.row_strips[2:])
+        )
     ),
-    "Row sums gain less than 5% from more than 32,768 threads": (
-        lambda it: it.threads[1] == 32_768
-        and all(faster(m, it.row_strips[1]) < 1.05 for m in it.row_strips[2:])
-    ),
-    "In the end, column sums are three times as fast": (
+    "in the end, column sums are three times as fast": (
         lambda it: about("3", faster(it.column_strips[-1], it.row_strips[-1]))
     ),
-    "from 32,768 threads on, its data path is 94% to 99% busy": (
-        lambda it: it.threads[1] == 32_768
-        and about("94", min(map(l1_busy, it.row_strips[1:])))
-        and about("99", max(map(l1_busy, it.row_strips[1:])))
+    "busy for 32 cycles, a request of column sums for one": (
+        lambda it: (
+            all(about("32", l1_passes(m)) for m in it.row_strips)
+            and all(about("1", l1_passes(m)) for m in it.column_strips)
+        )
     ),
-    "a request for 32 lines keeps it busy for 32 cycles": (
-        lambda it: all(about("32", l1_passes(m)) for m in it.row_strips)
+    "So with 32,768 threads the path is full": (
+        lambda it: (
+            it.threads[1] == 32_768
+            and all(l1_busy(m) > 94 for m in it.row_strips[1:])
+            and l1_busy(it.row_strips[0]) < 70
+        )
     ),
-    "a request for one line for one": (
-        lambda it: all(about("1", l1_passes(m)) for m in it.column_strips)
+    # places in lines
+    "so all lanes are at the same place of their lines": (
+        lambda it: (
+            [(lines(it, n), places(it, n)) for n in it.APART]
+            == [(32, 1), (32, 32), (32, 4), (32, 1)]
+        )
     ),
-    "From 131,072 threads on, L1 also drops sectors too early, and requests them": (
-        lambda it: it.threads[2] == 131_072
-        and all(m.traffic["L2"] > 1.2 * it.large.nbytes for m in it.row_strips[2:])
-        and all(near(m.traffic["L2"], it.large.nbytes) for m in it.row_strips[:2])
-        and all(near(m.traffic["L2"], it.large.nbytes) for m in it.column_strips)
+    "At 16,385 no two lanes share one: a request keeps the path busy for a quarter": (
+        lambda it: (
+            0.23 < l1_passes(rows_by(it, 2048)[16_385]) / 32 < 0.26
+            and 0.46 < faster(*(rows_by(it, 2048)[n] for n in (16_384, 16_385))) < 0.54
+        )
     ),
-    "the same bytes to both sums, and row sums take 2.6 times as long": (
-        lambda it: near(fetched(it.row_strips[2]), fetched(it.column_strips[2]))
-        and about("2.6", faster(it.column_strips[2], it.row_strips[2]))
+    "At 16,416, again a whole number of lines, all is as before": (
+        lambda it: (
+            about("32", l1_passes(rows_by(it, 2048)[16_416]))
+            and near(*(rows_by(it, 2048)[n].median_us for n in (16_384, 16_416)), 0.02)
+            and 16_416 % 32 == 16_384 % 32 == 0
+        )
     ),
-    "it is 3.5 times as fast as strips with as many threads": (
-        lambda it: about("3.5", faster(it.by_warps, of_512(it, it.row_strips)))
-        and it.threads[it.STRIPS.index(512)] == 32 * it.TALL
+    "Column sums do not care, since their lanes are side by side": (
+        lambda it: all(
+            near(of(it, 2048, apart, 1).median_us, it.column_strips[2].median_us, 0.01)
+            for apart in it.APART
+        )
     ),
-    "The fastest column sums reach 74% of the rate of the driver's copy": (
-        lambda it: about("74%", max(m.share_of_copy for m in it.column_strips))
-        and it.column_strips[-1] == min(it.column_strips, key=lambda m: m.median_us)
+    "As many as there are lanes at one place": (
+        lambda it: (
+            all(
+                near(l1_passes(m), 32 / places(it, apart))
+                for apart, m in it.again.items()
+            )
+            and {lines(it, apart) for apart in (33, 40, 32)} == {32}
+            and all(from_l2(m) < 1e-4 * m.traffic["L1"] for m in it.again.values())
+        )
     ),
-    "They use 70% of the issue slots": (
-        lambda it: 69.5 <= it.column_strips[-1].counters["issue_percent"] < 71
+    "From 9 to 33 only the lines change, and from 8 to 40": (
+        lambda it: (
+            (places(it, 9), places(it, 8)) == (places(it, 33), places(it, 40))
+            and (lines(it, 9), lines(it, 8)) == (9, 8)
+        )
     ),
-    "wait less for loads than for issue slots and arithmetic units": (
-        lambda it: it.column_strips[-1].waits["global or local memory"]
-        < it.column_strips[-1].waits["a turn to issue"]
-        + it.column_strips[-1].waits["a busy arithmetic unit"]
+    "comes after nine cycles instead of five, and after ten instead of eight": (
+        lambda it: (
+            [round(between(it.again[n])) for n in (9, 33, 8, 40)] == [5, 9, 8, 10]
+        )
+    ),
+    "the kernel's other instructions use 78% of the issue slots": (
+        lambda it: 77 < it.again[9].counters["issue_percent"] < 78.5
+    ),
+    "At 33 the path is busy for one cycle, and in the sums, at 16,385, for eight": (
+        lambda it: (
+            about("1", l1_passes(it.again[33]))
+            and about("8", l1_passes(rows_by(it, 2048)[16_385]))
+        )
+    ),
+    # the slowest lane
+    "row sums are as slow as column sums, although L1 requests no more from L2": (
+        lambda it: (
+            near(of(it, 16_384, 16_385).median_us, it.column_strips[0].median_us, 0.02)
+            and all(
+                near(from_l2(m), it.large.nbytes) for m in rows_by(it, 16_384).values()
+            )
+        )
+    ),
+    "So in each step four of the 32 lanes go on to a new sector": (
+        lambda it: (
+            {
+                sum((16_385 * lane + step) % 8 == 0 for lane in range(32))
+                for step in range(8)
+            }
+            == {4}
+        )
+    ),
+    "At the other distances every row begins with a sector": (
+        lambda it: (
+            [apart % 8 for apart in it.APART] == [0, 1, 0, 0]
+            and all(
+                faster(m, it.column_strips[0]) > 1.35
+                for apart, m in rows_by(it, 16_384).items()
+                if apart % 8 == 0
+            )
+        )
+    ),
+    # lanes side by side
+    "3.5 times as fast as strips, and still 1.8 times as fast as strips at the best": (
+        lambda it: (
+            about("3.5", faster(it.by_warps[16_384], of(it, 512)))
+            and about("1.8", faster(it.by_warps[16_384], of(it, 512, 16_392)))
+            and min(it.APART, key=lambda n: of(it, 512, n).median_us) == 16_392
+            and it.threads[it.STRIPS.index(512)] == 32 * it.TALL
+        )
+    ),
+    "for them the distance hardly matters": (
+        lambda it: near(*(it.by_warps[n].median_us for n in (16_385, 16_384)), 0.02)
+    ),
+    "With 16 bytes a lane, memory is busy nearly all the time": (
+        lambda it: it.by_fours.counters["memory_percent"] > 90
     ),
     # offsets and strides
-    "adds one sector to each load request, unless it is a multiple of 8": (
-        lambda it: all(
-            it.load_sectors(offset) == (5 if offset % 8 else 4) for offset in range(33)
+    "An offset of one element adds a fifth sector to each load request": (
+        lambda it: (load_sectors(it), load_sectors(it, 1)) == (4, 5)
+    ),
+    "of the next request, and L1 still has it": (
+        lambda it: from_l2(it.copies[1, 1]) < 1.01 * from_l2(at(it, 1))
+    ),
+    "So no offset that we tried costs more than 3%": (
+        lambda it: (
+            all(faster(at(it, 1), m) < 1.03 for m in shifted(it).values())
+            and len(shifted(it)) == 6
         )
     ),
-    "The rate falls by 2% at most: at offset 8, without an extra sector, as much as": (
-        lambda it: about("2%", 1 - min(map(of_offset_0(it), it.shifted)))
-        and near(shifted(it, 8).median_us, shifted(it, 31).median_us, 0.005)
-        and it.load_sectors(8) == 4
-    ),
-    "from L2 it requests one sector more per block, 0.8%": (
-        lambda it: all(
-            near(more_from_l2(it, m), it.PART // 1024) for m in odd_offsets(it)
-        )
-        and all(
-            about("0.8%", more_from_l2(it, m) * 32 / (4 * it.PART))
-            for m in odd_offsets(it)
+    "costs a sector on every level, and the copy takes almost four times as long": (
+        lambda it: (
+            load_sectors(it, stride=8) == 32
+            and near(from_l2(at(it, 8)), 32 * it.PART)
+            and near(fetched(at(it, 8)), 32 * it.PART)
+            and 3.8 < faster(at(it, 1), at(it, 8)) < 4
         )
     ),
-    "while memory moves 85% or more of what the driver's copy moves": (
-        lambda it: all(it.moved(m) >= 0.85 * m.copy_gb_per_s for m in it.strided)
-    ),
-    "grow from 134 to 604 MB, 4.5 times, and the time 3.9 times": (
-        lambda it: about("134", at(it, 1).traffic["L1"] / 1e6)
-        and about("604", at(it, 8).traffic["L1"] / 1e6)
-        and about("134", (fetched(at(it, 1)) + it.part.nbytes) / 1e6)
-        and about("604", (fetched(at(it, 8)) + it.part.nbytes) / 1e6)
-        and about("4.5", at(it, 8).traffic["L1"] / at(it, 1).traffic["L1"])
-        and about("3.9", faster(at(it, 1), at(it, 8)))
-    ),
-    "at stride 1, memory moves 3,580 GB/s, and at stride 8, 4,168": (
-        lambda it: about("3,580", it.moved(at(it, 1)))
-        and about("4,168", it.moved(at(it, 8)))
-    ),
-    "From 8 to 16, L1 requests no more, and the copy still takes 1.8 times as long": (
-        lambda it: near(at(it, 16).traffic["L2"], at(it, 8).traffic["L2"])
-        and about("1.8", faster(at(it, 8), at(it, 16)))
+    "L1 and L2 are asked for no more, and yet the time nearly doubles": (
+        lambda it: (
+            all(
+                near(at(it, 16).traffic[level], at(it, 8).traffic[level])
+                for level in ("L1", "L2")
+            )
+            and 1.8 < faster(at(it, 8), at(it, 16)) < 2
+        )
     ),
     "Memory delivers twice the bytes": (
         lambda it: near(fetched(at(it, 16)), 2 * fetched(at(it, 8)))
     ),
-    "this GPU's L2 fetches pieces of 64 bytes, two sectors": (
-        lambda it: all(near(fetched(at(it, n)), 64 * it.PART) for n in (16, 24, 32))
-        and near(fetched(at(it, 8)), 32 * it.PART)
+    "fetches pieces of 64 bytes, two sectors, and now one of the two goes unused": (
+        lambda it: (
+            all(near(fetched(at(it, n)), 64 * it.PART) for n in (16, 24, 32))
+            and near(fetched(at(it, 12)), 48 * it.PART)
+        )
     ),
-    "touch each piece: 805 MB, all that lies between": (
+    "touch each piece of 64: memory delivers 805 MB, all that lies between": (
         lambda it: about("805", fetched(at(it, 12)) / 1e6)
-        and near(fetched(at(it, 12)), 48 * it.PART)
     ),
-    "no more bytes move than at 16, and the time still rises, by 16% at 32": (
-        lambda it: near(fetched(at(it, 24)), fetched(at(it, 16)))
-        and near(fetched(at(it, 32)), fetched(at(it, 16)))
-        and faster(at(it, 16), at(it, 24)) > 1.02
-        and about("16%", faster(at(it, 16), at(it, 32)) - 1)
+    "no more bytes move than at 16, and the time still rises, by 17% at 32": (
+        lambda it: (
+            near(fetched(at(it, 24)), fetched(at(it, 16)))
+            and near(fetched(at(it, 32)), fetched(at(it, 16)))
+            and faster(at(it, 16), at(it, 24)) > 1.02
+            and about("17%", faster(at(it, 16), at(it, 32)) - 1)
+        )
     ),
-    # wider elements
-    "All requests are coalesced": (
-        lambda it: [per_request(run) for run in it.runs] == [1, 2, 4, 8, 16]
+    "memory takes only 44 MB of the 67 MB of stores before the kernel ends": (
+        lambda it: (
+            about("44", at(it, 1).counters["memory_write_bytes"] / 1e6)
+            and about("67", it.part.nbytes / 1e6)
+        )
     ),
-    "have the same number of threads and of requests": (
-        lambda it: len({m.counters["global_load_requests"] for m in it.widths}) == 1
-    ),
-    "16 times the bytes take only 3 times as long": (
-        lambda it: about("3", faster(it.widths[0], it.widths[-1]))
+    "moves 2,959 GB/s, 71% of the rate of the driver's copy, and 4,104 at stride 8": (
+        lambda it: (
+            about("2,959", all_moved(at(it, 1)))
+            and about("71%", all_moved(at(it, 1)) / at(it, 1).copy_gb_per_s)
+            and about("4,104", all_moved(at(it, 8)))
+        )
     ),
     "On such a view `load4` faults: its address is no multiple of 16": (
         lambda it: faults(it, 1) and not faults(it, 4)
     ),
-    "so its load requests have offset 1": (
-        lambda it: view_sectors(it, cuda.to_device(it.few)[1:]) == it.load_sectors(1)
-    ),
-    "A NumPy view is copied to the device, and the copy is aligned": (
-        lambda it: view_sectors(it, it.few[1:]) == 4
-    ),
-    "With 1 byte per thread, memory is 15% busy": (
-        lambda it: 14 <= it.widths[0].counters["memory_percent"] < 15.5
-    ),
-    "It starts 1,575 per microsecond, about as many as of blocks that do nothing": (
-        lambda it: about("1,575", it.MANY / 256 / it.widths[0].median_us)
-        and near(it.MANY / 256 / it.widths[0].median_us, empty_starts(256), 0.05)
-    ),
-    "With wider elements each block does more, and more bytes are in flight": (
-        lambda it: sorted(in_flight(m) for m in it.widths)
-        == [in_flight(m) for m in it.widths]
-        and in_flight(it.widths[-1]) > 4 * in_flight(it.widths[0])
-    ),
-    "With 16 bytes per thread, the rate is that of the driver's copy": (
-        lambda it: near(it.widths[-1].share_of_copy, 1, 0.03)
-    ),
     # layouts
-    "so the mass alone takes as long as all four fields": (
+    "The masses lie 16 bytes apart: stride 4, and 16 sectors": (
+        lambda it: (
+            it.structs.itemsize == 16
+            and sectors(it.take_mass, 4, 256, it.few_out, it.structs[:1024]) == 16
+        )
+    ),
+    "the mass alone takes as long as all four fields, because memory delivers whole": (
+        lambda it: (
+            near(
+                it.layouts["mass, structs"].median_us,
+                it.layouts["all, structs"].median_us,
+                0.02,
+            )
+            and all(
+                near(fetched(it.layouts[f"{what}, structs"]), it.structs.nbytes)
+                for what in ("mass", "all")
+            )
+        )
+    ),
+    "requests two fifths of the bytes, and the kernel takes less than two thirds": (
+        lambda it: (
+            near(
+                it.layouts["mass, arrays"].traffic["L2"],
+                it.layouts["mass, structs"].traffic["L2"] * 2 / 5,
+            )
+            and faster(it.layouts["mass, structs"], it.layouts["mass, arrays"]) < 2 / 3
+        )
+    ),
+    "For all four fields, both layouts take the same time": (
         lambda it: near(
-            it.layouts["mass, structs"].median_us,
+            it.layouts["all, arrays"].median_us,
             it.layouts["all, structs"].median_us,
             0.02,
         )
     ),
-    "16 sectors per request": (
-        lambda it: it.run.coalescing.by_kind["load"].sectors
-        == 16 * it.run.coalescing.by_kind["load"].requests
-    ),
-    "structs request 2.5 times the bytes from L2 and take 1.6 times as long": (
-        lambda it: about(
-            "2.5",
-            it.layouts["mass, structs"].traffic["L2"]
-            / it.layouts["mass, arrays"].traffic["L2"],
-        )
-        and about(
-            "1.6", faster(it.layouts["mass, arrays"], it.layouts["mass, structs"])
-        )
-    ),
-    "the array keeps memory only half busy, as 4 bytes per thread did in the table": (
-        lambda it: all(
-            45 < m.counters["memory_percent"] < 55
-            for m in (it.layouts["mass, arrays"], it.widths[2])
-        )
-        and it.layouts["mass, structs"].counters["memory_percent"] > 80
-    ),
-    "the two layouts take the same time": (
-        lambda it: near(
-            it.layouts["all, arrays"].median_us,
-            it.layouts["all, structs"].median_us,
-            0.03,
-        )
-    ),
-    "The four loads of a warp touch the same sectors, and L1 requests them once": (
-        lambda it: near(requests_on_to_l2(it.layouts["all, structs"]), 1 / 4)
-    ),
-    "The requests touch 3.4 times as many bytes": (
-        lambda it: about(
-            "3.4",
-            it.layouts["all, structs"].traffic["L1"]
-            / it.layouts["all, arrays"].traffic["L1"],
-        )
-    ),
-    "but L1's data path is only half busy": (
-        lambda it: 45 < l1_busy(it.layouts["all, structs"]) < 55
-    ),
-    "memory is the limit, and is 85% busy with either layout": (
-        lambda it: all(
-            84 <= it.layouts[f"all, {how}"].counters["memory_percent"] < 86.5
-            for how in ("structs", "arrays")
+    "The four loads of a thread touch the same sectors": (
+        lambda it: (
+            adds_of_loads(it.add_fields, it.few_out, it.structs[:1024])
+            == 4 * ["LDG"] + 3 * ["FADD"]
+            and near(requests_on_to_l2(it.layouts["all, structs"]), 1 / 4)
         )
     ),
     # four elements a thread
-    "Neighbours touch four times as many sectors, in loads and in stores": (
-        lambda it: all(
-            near(apart(it, order, name) * 4, together(it, order, name))
-            for order in ("in turn", "at once")
-            for name in ("global_load_sectors", "global_store_sectors")
+    "four times as many sectors, in loads and in stores, and their copy takes 1.9": (
+        lambda it: (
+            all(
+                near(times(it, f"global_{kind}_sectors"), 4)
+                for kind in ("load", "store")
+            )
+            and about("1.9", faster(it.fours["a block apart"], it.fours["neighbours"]))
         )
     ),
-    "1.8 times as long as elements a block apart, although memory moves the same": (
-        lambda it: about(
-            "1.8",
-            faster(it.fours["in turn, a block apart"], it.fours["in turn, neighbours"]),
-        )
-        and near(
-            it.fours["in turn, neighbours"].traffic["memory"],
-            it.fours["in turn, a block apart"].traffic["memory"],
-        )
+    "L1 makes up for the loads: it requests hardly more from L2": (
+        lambda it: times(it, "l2_read_sectors") < 1.05
     ),
-    "L1 makes up for the loads, and requests 4% more from L2": (
-        lambda it: about(
-            "4%",
-            together(it, "in turn", "l2_read_sectors")
-            / apart(it, "in turn", "l2_read_sectors")
-            - 1,
-        )
-    ),
-    "the stores that reach L2 are 1.04 GB instead of 0.27": (
-        lambda it: about("1.04", 32 * together(it, "in turn", "l2_write_sectors") / GB)
-        and about("0.27", 32 * apart(it, "in turn", "l2_write_sectors") / GB)
-    ),
-    "the four loads of a thread are in flight together, and its stores follow": (
-        lambda it: order(it, it.copy_at_once) == 4 * ["LDG"] + 4 * ["STG"]
-        and order(it, it.copy_in_turn) == 4 * ["LDG", "STG"]
-    ),
-    "Then 0.33 GB of stores reach L2, and neighbours take only 2% longer": (
-        lambda it: about("0.33", 32 * together(it, "at once", "l2_write_sectors") / GB)
-        and about(
-            "2%",
-            faster(it.fours["at once, a block apart"], it.fours["at once, neighbours"])
-            - 1,
-        )
-    ),
-    "the same sectors take 132 instead of 173 µs": (
-        lambda it: about("132", it.fours["at once, a block apart"].median_us)
-        and about("173", it.fours["in turn, a block apart"].median_us)
-        and apart(it, "at once", "l2_read_sectors")
-        == apart(it, "in turn", "l2_read_sectors")
+    "But it passes the stores on, and nearly four times as many sectors reach L2": (
+        lambda it: 3.8 < times(it, "l2_write_sectors") < 4
     ),
     # what changed
     "no other request needs the rest of a sector | 32 | 4 |": (
-        lambda it: it.load_sectors(stride=8) == 32
+        lambda it: load_sectors(it, stride=8) == 32
     ),
-    "four neighbours in one request | 16 | 16 |": (
-        lambda it: sectors(it.copy_wide, 1, 256, it.few_out, it.few) == 16
-    ),
-    "four neighbours, one after the other | 16 | 4 |": (
-        lambda it: sectors(it.copy_in_turn, 1, 256, it.few_out, it.few, 4, 1) == 16
+    "the same, but L1 cannot | 32 | 4 |": (
+        lambda it: sectors(it.sum_rows_in_jumps, 4, 64, it.sums, it.matrix, 8) == 32
     ),
     "a warp for each row: lanes side by side | 4 | 4 |": (
         lambda it: sectors(it.sum_rows_by_warps, 4, 64, it.sums, it.matrix) == 4
+    ),
+    "the same, with four neighbours a lane | 16 | 16 |": (
+        lambda it: (
+            sectors(it.sum_rows_by_fours, 4, 64, it.sums, it.matrix.ravel(), it.SIDE)
+            == 16
+        )
+    ),
+    "four neighbours, one after the other | 16 | 4 |": (
+        lambda it: sectors(it.copy_in_turn, 1, 256, it.few_out, it.few, 4, 1) == 16
     ),
     "and each has its own": (
         lambda it: (touched(it, 0, 2, 8), touched(it, 0, 32, 1)) == (16, 32)
