@@ -1,27 +1,27 @@
 # %% [markdown]
 # # Share a tile without queueing
 #
-# *40 minutes*
+# *60 minutes*
 #
 # **What you'll do:** find out why one number, the distance between neighbouring lanes, decides whether shared memory serves a warp in one step or in 32, and remove the queue.
 #
 # **What you'll learn:**
 #
 # - predict the bank of any element, and from it the conflicts of any request
-# - count conflicts line by line with the emulator, and compare the counts with a GPU's own
+# - count conflicts line by line, and compare the counts with a GPU's own
 # - remove conflicts with a column of padding or with a swizzle
-# - tell from a GPU's counters what their removal is worth
+# - say from a GPU's counters how much their removal can save at most
 #
-# **What you'll need:** kernels, blocks and threads, as in [Write your first kernel](01_first_kernel.ipynb), a warp's requests, as in [Fetch no more than you use](12_coalescing.ipynb), and shared arrays and barriers, as in [Use a tile where it pays](13_shared_memory.ipynb).
+# **What you'll need:** [kernels, blocks and threads](01_first_kernel.ipynb), [requests and L1's data path](12_coalescing.ipynb), and [shared arrays and barriers](13_shared_memory.ipynb).
 
 # %%
 from math import gcd
 
 import numpy as np
-from numba import cuda, float32, float64, int64, uint16, uint32, uint64
+from numba import cuda, float32, float64, uint16, uint32, uint64
 
-from helpers import (check, device, emulate, exercise, explore, measure,
-                     plot_banks, plot_conflicts, plot_exposed,
+from helpers import (check, compare, device, emulate, exercise, explore,
+                     measure, plot_banks, plot_conflicts, plot_exposed,
                      plot_tile_banks, table, watch)
 
 device
@@ -29,21 +29,27 @@ device
 # %% [markdown]
 # ## Which stride is slow?
 #
-# Let a warp's lanes load numbers from shared memory that lie 1 apart, then 2, then 3, up to 33.
+# The lanes of a warp load numbers from a tile, each lane some numbers further on than the lane before it.
 # This distance is the **stride**.
-# Which stride is the slowest?
-# The longest is a fair guess, and it is wrong.
-# With one stride a load takes 32 steps, with the next longer one a single step.
-# Which are they, and why?
+#
+# With rows of 33 numbers, a warp that goes down a column is fast, and with rows of 32 it is slow.
+# So a longer stride is not always a slower one.
+#
+# Guess before you read on: which of the strides `1, 2, 3, 8, 13, 16, 32, 33` are slow, and which is the slowest?
 #
 # ## Words and banks
 #
-# Shared memory has 32 **banks**.
-# Consecutive **words** of 4 bytes lie in consecutive banks, and after bank 31 comes bank 0, so elements 0, 32 and 64 of a `float32` array share bank 0.
+# Shared memory is divided into 32 **banks**, which keep **words** of 4 bytes.
+# The words are dealt to the banks as cards are dealt to players: one to each bank in turn, and after the last bank it is the turn of the first again.
+# So words that lie side by side are in different banks.
+
+# %% [markdown]
+# A bank can hand out only *one* word at a time.
+# So a request is served in steps, called **wavefronts**: in each, every bank hands out one of the words that are wanted from it.
+# If the lanes want words from different banks, one wavefront is enough.
+# But if two lanes want different words of the same bank, one of them has to queue for the next.
 #
-# A request is served in one or more steps, called **wavefronts**.
-# In each, a bank delivers *one* word.
-# If 32 lanes ask 32 banks, one wavefront is enough:
+# Only lanes of the same request can meet in this way: a request of another warp has wavefronts of its own.
 
 # %%
 NUM_BANKS  = 32
@@ -65,15 +71,15 @@ plot_banks(strided(1))
 
 # %% [markdown]
 # Each column is a bank.
-# Each box is a word, and the number in it is the lane that asks for this word.
-# Every bank is asked for one word: one wavefront.
+# Each box is a word, numbered by the lane that asks for it.
+# Every bank is asked for one word, so the request takes one wavefront.
 #
 # **Predict.** What does the picture look like for stride 2?
 #
 # <details><summary>Answer</summary>
 #
-# Only the even banks are asked, and each of them for two different words.
-# The request takes a second wavefront.
+# Lane 16 wants word 32, which is in bank 0 again, where lane 0 wants word 0.
+# So only the even banks are asked, and each of them for two different words.
 #
 # </details>
 
@@ -81,17 +87,41 @@ plot_banks(strided(1))
 plot_banks(strided(2))
 
 # %% [markdown]
-# Boxes on top of one another are different words of one bank.
-# The bank delivers one of them in each wavefront, so the tallest stack is the number of wavefronts.
-# Two words in the fullest bank are a 2-way conflict.
-# The wavefronts beyond the fewest possible are counted as **bank conflicts**: here 1.
+# Boxes on top of one another are different words of one bank, and it takes a wavefront for each.
+# So the tallest stack is the number of wavefronts.
+# A stack of two is called a *2-way conflict*.
+#
+# The wavefronts beyond the fewest possible are counted as **bank conflicts**.
+# This request has one.
+#
+# Now move the slider. How tall is the tallest stack for each stride, and what do strides without one have in common?
+
+# %%
+def draw_stride(stride=8):
+    """The request of a warp whose lanes lie `stride` words apart."""
+    return plot_banks(strided(stride))
+
+
+explore(draw_stride, stride=[1, 2, 3, 8, 13, 16, 32, 33])
+
+# %% [markdown]
+# The odd strides have no stack: they visit every bank before they come back to the first.
+#
+# Why do they?
+# Two lanes meet in a bank if their words are a multiple of 32 apart.
+# With stride 8 that is so for every fourth lane.
+# With an odd stride it is so for no two lanes of a warp.
+#
+# So it is not the length that counts: every factor of two that a stride shares with 32 doubles the queue, and other factors do not matter.
+# In Python, `gcd(stride, 32)` lanes meet in a bank, and a load has `gcd(stride, 32) - 1` conflicts.
 #
 # ## Strides, counted
 #
-# **Hop through shared memory, the lanes `stride` words apart.**
-# It is a walk, as in [Know where a number lives](11_memory_hierarchy.ipynb): each load needs the result of the one before, so the compiler can leave none out.
-# The compiler unrolls the inner loop, and the outer one counts in 32 bits.
-# A plain `for` over all hops would spend more instructions on counting than on loading.
+# To count this in a kernel, let the threads walk through shared memory, as in [Know where a number lives](11_memory_hierarchy.ipynb): each cell holds the index of the next one.
+# The lanes start some words apart, and keep this distance.
+#
+# Each load needs the result of the one before, so the compiler can leave none out.
+# And the inner loop has a fixed length, so the compiler writes its body out once for each step. (A plain `for` over all hops would spend more instructions on counting than on loading.)
 
 # %%
 CELLS = 1024        # words of shared memory
@@ -127,101 +157,112 @@ run
 
 # %% [markdown]
 # The report quotes each line that costs more than it must.
-# The load in the loop makes 1,024 requests, 32 for each of 32 warps, and each of them has one conflict.
-#
-# **Predict.** Which of the strides 1, 2, 3, 4, 8, 13, 16, 32 and 33 are free of conflicts, and which is the worst?
-#
-# <details><summary>Answer</summary>
-#
-# 1, 3, 13 and 33 are free: an odd stride visits all 32 banks before it returns to the first.
-# Stride 32 is the worst: all 32 lanes ask the same bank.
-#
-# </details>
-
-# %%
-STRIDES = 1, 2, 3, 4, 8, 13, 16, 32, 33
-
-
-def conflicts_per_load(stride):
-    """Bank conflicts of each load request of `hop`."""
-    run = emulate(hop)[1, CELLS](out, stride, 1)
-    check(out, hop_spec(stride, 1))
-    loads = run.bank_conflicts.by_kind["load"]
-    return loads.conflicts / loads.requests
-
-
-emulated = {stride: conflicts_per_load(stride) for stride in STRIDES}
-emulated
-
-# %% [markdown]
-# A stride of 32 costs 31 conflicts a load, and a stride of 33 costs none.
-# The length of the stride does not matter, only its greatest common divisor with 32.
-# With elements of 4 bytes, `gcd(stride, 32)` lanes meet in a bank, and a load has `gcd(stride, 32) - 1` conflicts.
+# Here it is the load in the loop, and each of its requests has one conflict.
 #
 # ## Does a GPU agree?
 #
 # A GPU counts its bank conflicts, too.
-# `measure` times a kernel on the GPU, or shows what an H200 needed for this very launch, with the hardware's own counters.
-# Two blocks of 1,024 threads fill a multiprocessor with warps, so the grid has two blocks for each.
+# Here are both counts, and the GPU's time below them.
 
-# %%
+# %% tags=["timing", "hide-input"]
+# Counts the conflicts of each load in the emulator and on the GPU.
+STRIDES = 1, 2, 3, 4, 8, 13, 16, 32, 33
 BLOCKS = 2 * cuda.get_current_device().MULTIPROCESSOR_COUNT
 result = np.zeros(BLOCKS * CELLS, np.uint32)
 
 
-def counted(measurement):
-    """Conflicts of each load request, by the hardware's counters."""
-    count = measurement.counters
-    if not count:
-        return np.nan
-    return count["shared_load_conflicts"] / count["shared_load_requests"]
+def conflicts_per_load(stride):
+    """Bank conflicts of each load of `hop`, by the emulator."""
+    run = emulate(hop)[1, CELLS](out, stride, 1)
+    loads = run.bank_conflicts.by_kind["load"]
+    return loads.conflicts / loads.requests
 
 
-def busy(measurement):
-    return measurement.counters.get("l1_data_percent", np.nan)
+def counted(m):
+    """Bank conflicts of each load, by the GPU's counters."""
+    conflicts = m.counters.get("shared_load_conflicts", np.nan)
+    return conflicts / m.counters.get("shared_load_requests", np.nan)
 
 
+emulated = {stride: conflicts_per_load(stride) for stride in STRIDES}
 on_gpu = {stride: measure(hop)[BLOCKS, CELLS](result, stride, 100)
           for stride in STRIDES}
-for stride in 1, 32:
-    print(on_gpu[stride])
-    print(f"    L1/shared data path busy, %: {busy(on_gpu[stride])}")
 plot_conflicts(STRIDES, emulated=list(emulated.values()),
-               measured=[counted(on_gpu[s]) for s in STRIDES],
-               times_us=[on_gpu[s].median_us for s in STRIDES])
+               measured=[counted(m) for m in on_gpu.values()],
+               times_us=[m.median_us for m in on_gpu.values()])
 
 # %% [markdown]
-# Above are the conflicts of each load: every diamond, the GPU's count, lies in its ring, the emulator's.
-# Below is the time of the launch, and it follows the count.
-# Stride 2 takes 1.96 times as long as stride 1, and stride 32 takes 30.7 times as long.
-# Strides 3, 13 and 33 are as fast as stride 1.
+# Every diamond, the GPU's count, lies in its ring, the emulator's.
+# And the time follows the count: stride 2 takes twice as long as stride 1, and stride 32 thirty times as long, but stride 33 no longer.
 #
-# A multiprocessor serves one wavefront in a cycle, and `hop` asks it for little else.
-# The compiler turns a round into 32 loads, 32 address computations and 3 more instructions.
-# The data path, which is L1's too, is busy in 97.5% of the cycles with stride 1, and in 99.9% with stride 32.
-# The reports agree: warps wait for shared memory (or the unit for sines, which `hop` does not use).
+# Is nothing else different?
+
+# %% tags=["timing", "hide-input"]
+# Compares what the GPU counted for some of the strides.
+compare({stride: on_gpu[stride] for stride in (1, 2, 32, 33)},
+        "instructions per warp", "cycles per request", "data path busy, %",
+        by="stride")
 
 # %% [markdown]
+# Nothing: all of them execute the same instructions, and only the cycles for each request differ.
+# A wavefront keeps the data path busy for one cycle.
+# In `hop` the path is busy nearly all the time, so twice the wavefronts take twice the time.
+#
+# You have met this queue in [L1](12_coalescing.ipynb), where numbers at the same place of their lines came one after another.
+# L1 has banks, too, and a number's place in its line says which one.
+# When lanes walked [through a table](13_shared_memory.ipynb) 32 cells apart, a request kept the data path busy for some 30 cycles, from L1 as from a tile, and 33 cells apart for one.
+#
 # ## When lanes ask for the same word
 #
-# In one wavefront a bank delivers one *word*, but it delivers it to every lane that asks.
-# One word for all lanes is a **broadcast**; several words, of which some go to several lanes, are a **multicast**.
-# Neither is a conflict.
-# Here five lanes ask for each of six words, and two lanes for a seventh:
+# Lanes queue for *different* words of a bank.
+# What if several want the same word?
 
 # %%
 plot_banks([4 * (lane // 5) for lane in range(32)])
 
 # %% [markdown]
-# Several lanes in one box are served together.
-# With elements of up to 4 bytes, only different words in one bank have to queue.
+# Here five lanes ask for each word, and two for the last one.
+# A bank hands out one word in a wavefront, but hands it to every lane that wants it.
+# So lanes in one box are served together.
 #
+# One word for all lanes, as with stride 0, is a **broadcast**; several words, of which some go to several lanes, are a **multicast**.
+# Neither is a conflict.
+
+# %% [markdown]
 # ## Narrower and wider elements
 #
-# **Hop with `together` lanes at each cell, the cells `stride` apart.**
-# The stride counts elements.
-# Numba must know the type of a shared array when it compiles a kernel, so a function makes one kernel for each type.
-# The exclusive or, `^`, with `value >> 32`, which is 0 here, makes the compiler load all 8 bytes of a `uint64`; otherwise it loads only the lower 4.
+# Banks know words, not elements.
+# So for elements of another size, ask which words the lanes want.
+#
+# - *2 bytes:* two neighbours share a word (*1 byte:* four do). That is a multicast.
+# - *8 bytes:* each lane wants two words, and the warp twice as many as there are banks. So the hardware serves half of the warp at a time: first lanes 0 to 15, then the others. Only lanes of the same half can meet. Two wavefronts are the fewest possible, so they are no conflict.
+# - *16 bytes:* quarter warps, in the same way.
+
+# %%
+def draw_request(stride=2, itemsize=float64.bitwidth // 8):
+    """The request of a warp whose lanes are `stride` elements apart."""
+    return plot_banks(strided(stride, itemsize), itemsize)
+
+
+explore(draw_request, stride=[1, 2, 8, 9], itemsize=[2, 4, 8, 16])
+
+# %% [markdown]
+# Each half or quarter warp has a row of its own.
+#
+# **Predict.** How many conflicts has a load of 8 bytes a lane at stride 8? And at stride 9?
+#
+# <details><summary>Answer</summary>
+#
+# At stride 8 the elements are 16 words apart, so the lanes of a half warp begin in two banks, eight lanes in each. That is eight wavefronts for each half instead of one: 14 conflicts.
+# At stride 9 each half warp asks every bank once: none.
+#
+# </details>
+
+# %% [markdown]
+# Does the time follow these counts, too?
+# Numba must know the type of a shared array when it compiles a kernel, so this function makes a `hop` for each type.
+# `together` neighbours stand at one cell, which makes multicasts.
+# (`value >> 32` is 0; it makes the compiler load all of a `uint64`, and not only half.)
 
 # %%
 def make_hop(dtype):
@@ -244,76 +285,68 @@ def make_hop(dtype):
     return hop
 
 
-# %%
+# %% tags=["timing", "hide-input"]
+# Emulates and measures it for three types, and several strides and multicasts.
 READERS = {dtype: make_hop(dtype) for dtype in (uint16, uint32, uint64)}
-sized = {}
 ends, many = np.zeros(256, np.uint32), np.zeros(4 * BLOCKS * 256, np.uint32)
 
 
-def row_of(dtype, stride, together):
-    """What one load costs: wavefronts, conflicts, and the launch's time."""
-    kernel, size = READERS[dtype], dtype.bitwidth // 8
-    run = emulate(kernel)[1, 256](ends, stride, together, 1)
-    check(ends, (np.arange(256) % 32 // together * stride + 32) % 256)
-    loads = run.bank_conflicts.by_kind["load"]
-    timed = measure(kernel)[4 * BLOCKS, 256](many, stride, together, 100)
-    sized[size, stride, together] = loads, timed
-    return (size, stride, together, loads.wavefronts / loads.requests,
-            loads.conflicts / loads.requests, timed.median_us, busy(timed))
+def both(dtype, *how):
+    """A launch of a kernel for a type: emulated, and measured."""
+    kernel = READERS[dtype]
+    return (emulate(kernel)[1, 256](ends, *how, 1),
+            measure(kernel)[4 * BLOCKS, 256](many, *how, 100))
 
 
-table(["bytes per element", "stride", "lanes on a cell", "wavefronts per load",
-       "conflicts per load", "µs", "L1/shared data path busy, %"],
-      [row_of(*it) for it in [
-          (uint16, 1, 1), (uint32, 1, 1), (uint64, 1, 1),
-          (uint16, 2, 1), (uint32, 2, 1),
-          (uint32, 1, 5), (uint64, 1, 5), (uint64, 1, 2)]])
+sized = {(dtype.bitwidth // 8, *how): both(dtype, *how) for dtype, *how in [
+    (uint16, 1, 1), (uint16, 2, 1), (uint32, 1, 1), (uint32, 2, 1),
+    (uint32, 1, 5), (uint64, 1, 1), (uint64, 1, 5), (uint64, 1, 2)]}
+
+
+def wavefronts(row):
+    loads = row[0].bank_conflicts.by_kind["load"]
+    return loads.wavefronts / loads.requests
+
+
+compare(sized, {"wavefronts per load, emulated": wavefronts},
+        "cycles per request", "µs",
+        by=("bytes per element", "stride", "lanes on a cell"))
 
 # %% [markdown]
-# Elements of 2 bytes take as long as those of 4: two neighbours share a word, which is a multicast.
+# It does.
+# Elements of 2 bytes take as long as those of 4, and half as long at stride 2, where their words are side by side.
+# Multicasts cost nothing.
 # Elements of 8 bytes take twice as long, without a conflict.
-# A warp asks for 256 bytes, and 32 banks deliver 128 in a wavefront, so the request goes by *half warps*.
-# (Elements of 16 bytes go by quarter warps: at least four wavefronts if all lanes differ, and never fewer than two. Of 1 byte, four share a word.)
-#
-# The last row is an exception.
-# Both half warps of a *load* go together if every lane asks for the same element as its neighbour `lane ^ 1`, or every lane for the same as `lane ^ 2`.
-# Pairs do. Groups of five do not, although they ask for fewer bytes.
-
-# %%
-plot_banks([8 * (lane // 2) for lane in range(32)],
-           itemsize=float64.bitwidth // 8)
 
 # %% [markdown]
-# A box is two words wide now, and 16 of them fill the banks.
-# With half the wavefronts, the launch takes 36% less time: the data path is busy in 78% of the cycles, no longer in 99%.
-# Stores never go together in this way.
-# The rule for pairs is not in NVIDIA's guide. The course's tests compare all of it with an H200's counters; this table shows its first part.
+# <details><summary>For the curious: why does the last row take one wavefront?</summary>
 #
-# Now choose for yourself.
-# The lanes are `stride + padding` elements apart.
-# Look for settings in which nothing is stacked, for each size of element.
-# With 8 and 16 bytes, each half or quarter warp has a row of its own:
-
-# %%
-def draw_request(stride=8, itemsize=4, padding=0):
-    """The request of a warp whose lanes are `stride + padding` apart."""
-    return plot_banks(strided(stride + padding, itemsize), itemsize)
-
-
-explore(draw_request,
-        stride=[1, 8, 32], itemsize=[4, 8, 16], padding=[0, 1])
+# Both half warps of a *load* go together if lanes 0 and 1, 2 and 3, and so on ask for the same element, or if 0 and 2, 1 and 3, 4 and 6, and so on do. Groups of five do not, although they ask for fewer bytes. Quarter warps pair up in the same way, so a load of 16 bytes never takes fewer than two wavefronts. Stores never do.
+#
+# NVIDIA's guide does not say so. The course's tests compare the rule with an H200's counters, for random requests.
+#
+# The wavefronts halve, but the time falls by a third only: the data path is no longer busy all the time, but in 78% of the cycles.
+#
+# </details>
 
 # %% [markdown]
 # ## A tile, by rows and by columns
 #
-# A **tile** is a small piece of a matrix in shared memory.
-# **Write a tile by rows, read it by columns.**
-# This transposes the tile.
-# A thread is (x, y), an element is (row, column).
-# A layout says at which word of the tile an element lies, and `make_turn` compiles it into the kernel, as a function that a kernel may call (`device=True` says so).
-# In the usual one, *row-major*, the rows of 32 words follow one another.
+# A *layout* says at which word of a **tile** an element lies.
+# In the usual one, row-major, the rows follow one another: element (row, column) is word `32 * row + column`.
 #
-# `watch` shows the block step by step: compare the banks while warps store, and after the barrier, while they load.
+# **Predict.** A warp writes a row of such a tile, and later reads a column. In how many banks is the row, and in how many the column?
+#
+# <details><summary>Answer</summary>
+#
+# The elements of a row are one word apart: 32 banks.
+# Those of a column are 32 words apart: one bank.
+#
+# </details>
+
+# %% [markdown]
+# Let a block of 32 × 32 threads transpose a tile: a warp, which has one y and all values of x, writes along row y and reads down column y.
+# `make_turn` compiles a layout into the kernel, as a function that kernels may call (`device=True`).
 
 # %%
 def make_turn(layout, words=1024):
@@ -336,10 +369,14 @@ def row_major(row, column):
 
 
 turned = np.zeros((32, 32), np.float32)
-run = emulate(make_turn(row_major))[1, (32, 32)](turned)
 film = watch(make_turn(row_major))[1, (32, 32)](turned)
 check(turned, np.arange(1024).reshape(32, 32).T)
 film
+
+# %% [markdown]
+# Compare the banks while warps store with those while they load: a store takes one wavefront, and a load 32, at one bank.
+#
+# Here is the tile, with the bank of each element; the coloured ones are what one warp reads.
 
 # %%
 rows, columns = np.mgrid[0:32, 0:32]
@@ -348,29 +385,76 @@ COLUMN = [(lane, 5) for lane in range(32)]
 plot_tile_banks(bank(4 * row_major(rows, columns)), COLUMN)
 
 # %% [markdown]
-# In the film a store takes one wavefront, and a load 32, at one bank.
-# In the figure, each box is an element, with its bank; the coloured ones are what one warp reads.
-# In a block of 32 × 32 threads, a warp has one y and all 32 values of x.
-# It writes along row y, into 32 banks.
-# It reads down column y, with a stride of 32 words: one bank.
+# Every column is one bank from top to bottom.
+# We need a layout in which every row *and* every column has all banks.
+#
+# **Your turn.** You know one from [the tile of 33 columns](13_shared_memory.ipynb). Write it.
+
+# %%
+def mine(row, column):
+    """The word of an element, in a tile of up to 2,048 words."""
+    return 32 * row + column  # your layout instead
+
+
+run = emulate(make_turn(mine, 2048))[1, (32, 32)](turned)
+check(turned, np.arange(1024).reshape(32, 32).T)
+run
+
+# %% [markdown]
+# <details><summary>Solution</summary>
+#
+# `return 33 * row + column`: the report finds no conflict any more.
+#
+# </details>
 #
 # ## Three other layouts
 #
-# - *Column-major*: the columns follow one another.
-# - **Padding**: each row is 33 words long, and nobody uses the last one. Each row begins one bank further on.
-# - A **swizzle**: row r keeps its element of column c at place `r ^ c`, the exclusive or. This shuffles each row in an order of its own.
+# Rows of 33 words are **padding**: each row has one more word, which nobody uses, and so begins one bank further on than the row above it.
+# Down a column, the stride is odd.
 
 # %%
-def column_major(row, column):
-    return 32 * column + row
-
-
 def padded(row, column):
     return 33 * row + column
 
 
+rows_33, columns_33 = np.mgrid[0:32, 0:33]
+plot_tile_banks(bank(4 * padded(rows_33, columns_33)), COLUMN, padding=1)
+
+# %% [markdown]
+# Follow a column downwards: each bank is one further on.
+#
+# Padding costs memory.
+# Can you do without, if you only shuffle the elements *within* each row?
+# Then a column must find another place in each row.
+# The *exclusive or* does that: `row ^ column` flips those bits of the column's number that are set in the row's.
+# Here are the places in a tile of four rows and four columns:
+
+# %%
+(rows ^ columns)[:4, :4]
+
+# %% [markdown]
+# The first row keeps its order, the second swaps neighbours, the third swaps pairs, the last does both.
+# Each number occurs once in every row, so no two elements take the same place.
+# And it occurs once in every column, so a column never comes to a bank twice.
+# This is a **swizzle**.
+# Stores and loads must both use it.
+
+# %%
 def swizzled(row, column):
     return 32 * row + (row ^ column)
+
+
+plot_tile_banks(bank(4 * swizzled(rows, columns)), COLUMN)
+
+# %% [markdown]
+# The same column, swizzled: no bank occurs twice in any row or column.
+#
+# What do the layouts cost?
+
+# %% tags=["hide-input"]
+# Emulates the transpose of a tile in each layout, and checks its answer.
+def column_major(row, column):
+    return 32 * column + row
 
 
 def turn_conflicts(layout, words):
@@ -388,71 +472,38 @@ table(["layout", "conflicts of a store", "of a load", "bytes"],
       [(name, *counts) for name, counts in turns.items()])
 
 # %% [markdown]
-# Column-major only moves the conflicts from the load to the store.
-# Padding and swizzle remove them on both sides; padding costs 128 bytes, the swizzle none.
-# The next two figures show the same elements as the one above: column 5, first padded, then swizzled.
-
-# %%
-rows_33, columns_33 = np.mgrid[0:32, 0:33]
-
-plot_tile_banks(bank(4 * padded(rows_33, columns_33)), COLUMN, padding=1)
-
-# %% [markdown]
-# Padded: each row begins one bank further on than the row above it.
-
-# %%
-plot_tile_banks(bank(4 * swizzled(rows, columns)), COLUMN)
-
-# %% [markdown]
-# Swizzled: along a column c, `r ^ c` is another place in each row r.
-# In both figures, every bank occurs once in each row and once in each column.
+# *Column-major*, where the columns follow one another, only moves the conflicts from the load to the store.
+# Padding and swizzle remove them on both sides; padding costs a word a row, and the swizzle none.
 #
 # ## The block's shape
 #
-# Consecutive threads of a block are consecutive in x, then in y.
-# In a block of 16 × 32 threads (x × y), a warp is therefore 16 threads of one y and 16 of the next.
-# **Write and read a tile by rows, in a block of any width.**
+# So far a warp was a whole row.
+# In a block that is only 16 threads wide, a warp is 16 threads of one row and 16 of the next.
+# **Predict.** Does a walk along rows still have no conflicts?
 
 # %%
-def make_fill(width):
-    """A kernel whose tile has rows of `width` words, 32 of them in use."""
-    @cuda.jit
-    def fill(out):
-        """Write and read a tile by rows, in a block of any width."""
-        tile = cuda.shared.array((32, width), float32)
-        x, y = cuda.threadIdx.x, cuda.threadIdx.y
-        for column in range(x, 32, cuda.blockDim.x):
-            tile[y, column] = 32 * y + column
-        cuda.syncthreads()
-        for column in range(x, 32, cuda.blockDim.x):
-            out[y, column] = tile[y, column]
-    return fill
+def draw_rows(across=16, words=32):
+    """The request of a warp that covers `32 // across` rows of a tile."""
+    return plot_banks([4 * (words * (lane // across) + lane % across)
+                       for lane in range(32)])
 
 
-def fill_conflicts(across, width):
-    """Conflicts of a load, in a block `across` threads wide."""
-    run = emulate(make_fill(width))[1, (across, 32)](turned)
-    check(turned, np.arange(1024).reshape(32, 32))
-    loads = run.bank_conflicts.by_kind["load"]
-    return loads.conflicts / loads.requests
-
-
-{f"{across} threads, {width} words": fill_conflicts(across, width)
- for across, width in [(32, 32), (16, 32), (8, 32), (16, 33), (16, 48)]}
-
-# %%
-plot_tile_banks(bank(4 * row_major(*np.mgrid[0:8, 0:32])),
-                [(4 + lane // 16, lane % 16) for lane in range(32)])
+explore(draw_rows, across=[32, 16, 8], words=[32, 33, 40, 48])
 
 # %% [markdown]
-# The figure shows eight rows of the tile.
-# A warp of the 16 × 32 block reads half of row 4 and half of row 5, which lie 32 words apart: the same 16 banks twice.
-# So a walk along rows has conflicts, too: 1 a load in a block 16 wide, 3 in one 8 wide.
-# A padding of one word does not help, since 15 of the 16 banks still meet. Rows of 48 words do help: the next row begins 16 banks further on.
+# Rows of 32 words all begin in bank 0, so the two half rows want the same banks.
+# One word of padding does not help, since nearly all of these still meet.
+# Which lengths do help, for blocks that are 16 and 8 wide?
+#
+# <details><summary>Answer</summary>
+#
+# 48 words for a block 16 wide, and 40 for one 8 wide: the next row of a warp must begin as many banks further on as the block is wide.
+#
+# </details>
 #
 # ## What could go wrong
 #
-# `cuda.shared.array((32, 33), float32)` is the padded layout: the last number of the shape is the length of a row.
+# `cuda.shared.array((32, 33), float32)` is the padded layout, since the last number of a shape is the length of a row.
 # Here it went to the first number.
 
 # %%
@@ -472,16 +523,16 @@ run
 
 # %% [markdown]
 # The answer is right, so a test of answers passes.
-# The count says that nothing was gained: 32 wavefronts a load, as before.
+# Only the count says that nothing was gained: a load takes as many wavefronts as before. (`run.assert_no_bank_conflicts()` tests it.)
 #
 # ## What is it worth?
 #
-# `hop` waits almost only for shared memory.
-# A transpose also waits for global memory and for a barrier.
-# **Transpose through a tile: rows in, columns out.**
+# A load took 32 wavefronts, and now it takes one. Is the kernel 32 times as fast?
+# If it did nothing else, like `hop`, nearly.
+# But a transpose also loads from global memory, waits at a barrier and stores, and all that stays as it is.
+# And waits overlap: while one warp queues at a bank, others wait for global memory anyway, and then the queue may cost nothing.
 #
-# The length of a row decides how many wavefronts a load takes: from 1 with 33 words to 32 with 32.
-# The type of the indices decides how many instructions a warp issues: 77 with Numba's own 64 bits (71 if rows have 32 words), and 37 with 32 bits.
+# To see how much, let nothing differ but the wavefronts: one kernel, with rows of six lengths, and with unsigned indices (`index`), so that its instructions stay the same.
 
 # %%
 def make_transpose(width, index):
@@ -501,71 +552,70 @@ def make_transpose(width, index):
 
 small = np.random.default_rng(1).random((64, 96), dtype=np.float32)
 small_out = np.zeros((96, 64), np.float32)
-run = emulate(make_transpose(33, int64))[(3, 2), (32, 32)](small_out, small)
+run = emulate(make_transpose(33, uint32))[(3, 2), (32, 32)](small_out, small)
 check(small_out, small.T)
 
-# %%
+# %% [markdown]
+# <details><summary>For the curious: why unsigned indices?</summary>
+#
+# With rows of 33 words the kernel has 78 machine instructions with `int64`, Numba's own type, and 72 with `int32`, but 42 with `uint64` and 38 with `uint32`. (Ask `assemble`.)
+# So it is the *sign* that costs most of them, and not the width: Numba prepares for negative indices, which count from the end.
+#
+# With unsigned indices all six lengths have the same instructions. With `int64`, rows of 32 words have six fewer than rows of 33, and two things would differ at once.
+#
+# </details>
+
+# %% tags=["timing", "hide-input"]
+# Measures it for six lengths of a row, and draws the cycles that they add.
 N = 4096
 src = np.random.default_rng(2).random((N, N), dtype=np.float32)
 dst = np.zeros_like(src)
-# the wavefronts of a column's load, for each width
+# the wavefronts of a column's load, for each length of a row
 WIDTHS = {width: gcd(width, 32) for width in (33, 34, 36, 40, 48, 32)}
 
-
-def transposed(width, index):
-    """The time and the counters of a transpose."""
-    kernel = make_transpose(width, index)
-    bytes = src.nbytes + dst.nbytes
-    return measure(kernel, bytes=bytes)[(N // 32, N // 32), (32, 32)](dst, src)
-
-
-def first_wait(measurement):
-    return next(iter(measurement.waits), "not measured")
-
-
-wide, narrow = ({width: transposed(width, index) for width in WIDTHS}
-                for index in (int64, uint32))
-table(["words per row", "wavefronts per load", "µs, 64-bit indices",
-       "warps wait most for", "µs, 32-bit indices", "warps wait most for"],
-      [(width, WIDTHS[width], wide[width].median_us, first_wait(wide[width]),
-        narrow[width].median_us, first_wait(narrow[width]))
-       for width in WIDTHS])
-
-# %%
-def more_cycles(timed):
-    """The cycles beyond those of a transpose without conflicts."""
-    cycles = [it.counters.get("cycles", np.nan) for it in timed.values()]
-    return [it - cycles[0] for it in cycles]
-
-
+timed = {width: measure(make_transpose(width, uint32),
+                        bytes=src.nbytes + dst.nbytes)[
+    (N // 32, N // 32), (32, 32)](dst, src) for width in WIDTHS}
+cycles = {width: m.counters.get("cycles", np.nan)
+          for width, m in timed.items()}
 loads = src.size / 32 / cuda.get_current_device().MULTIPROCESSOR_COUNT
-print(f"{loads:,.0f} loads per multiprocessor, without conflicts in "
-      f"{wide[33].counters.get('cycles', np.nan):,} cycles")
-for width in 33, 32:
-    print(f"instructions per warp, rows of {width} words:", *(
-        32 * timed[width].counters.get("instructions", np.nan) / src.size
-        for timed in (wide, narrow)))
-plot_exposed(list(WIDTHS.values()), {"64-bit indices": more_cycles(wide),
-                                     "32-bit indices": more_cycles(narrow)},
-             requests=loads)
+
+plot_exposed(list(WIDTHS.values()), {
+    "transpose": [it - cycles[33] for it in cycles.values()]}, requests=loads)
 
 # %% [markdown]
-# The figure shows the cycles that conflicts add; on the dashed line each further wavefront costs a cycle.
-# Cycles are counted in one launch each, so 2% mean nothing: some points lie below 0.
+# On the dashed line, each further wavefront costs the kernel a cycle, as in `hop`.
+# At first the kernel stays below it: most of a short queue is hidden.
+# At the end it runs alongside: from 16 to 32 wavefronts, each costs its cycle.
+# Then the transpose takes 1.75 times as long. (One point lies below zero: launches differ by a percent or two.)
 #
-# With 64-bit indices, 2 and 4 wavefronts a load cost less than 1%: the first few hide, while warps wait for a barrier and for global memory.
-# From 16 to 32 wavefronts each costs its cycle, and of the cycles of all 31 further wavefronts, 83% appear in the time.
-# Then the kernel takes 1.6 times as long.
-# Not 32 times: without conflicts, these loads fill 2.5% of the cycles.
-#
-# With 32-bit indices, half the instructions, less is hidden: 4 wavefronts cost 3.6% of the time, and 93% of all appear.
+# Can you tell beforehand what a repair will save?
+# Not exactly, but you can tell the most: each conflict is one more cycle of the data path, so divide a multiprocessor's conflicts by its cycles.
+
+# %% tags=["timing", "hide-input"]
+# Puts that bound beside what rows of 33 words really save.
+def at_most(m):
+    """The conflicts of a multiprocessor, in percent of its cycles."""
+    conflicts = m.counters.get("shared_load_conflicts", np.nan)
+    each = conflicts / cuda.get_current_device().MULTIPROCESSOR_COUNT
+    return 100 * each / m.counters.get("cycles", np.nan)
+
+
+def saves(m):
+    """The time that rows of 33 words save, in percent."""
+    return 100 * (1 - timed[33].median_us / m.median_us)
+
+
+compare({(width, WIDTHS[width]): m for width, m in timed.items()}, "µs",
+        "instructions per warp", "waits most for",
+        {"saves at most, %": at_most, "saves, %": saves},
+        by=("words per row", "wavefronts per load"))
 
 # %% [markdown]
-# What warps wait for most does not tell what conflicts cost: with rows of 48 words it is global memory, and yet without conflicts the kernels take 19% and 24% less time.
+# No kernel saves more than that with rows of 33 words, and with short queues they save much less.
+# A kernel that is limited elsewhere, say by global memory, may save nothing.
 #
-# To see the most that you can save, divide the further wavefronts of a multiprocessor by its cycles.
-# With 64-bit indices and rows of 48 words, 60 of 196 thousand are 30%.
-# No kernel here saves more than its share.
+# But do not judge by what warps wait for most: with rows of 48 words that is global memory, and yet a quarter of the time goes to conflicts.
 #
 # ## What changed
 #
@@ -578,14 +628,6 @@ plot_exposed(list(WIDTHS.values()), {"64-bit indices": more_cycles(wide),
 # | padded with a row | padding on the wrong axis | 1 | 32 | 4,224 |
 #
 # ## On your own
-#
-# ★★ `exercise("swizzle")`, in the assignment: each lane goes along a row, so the lanes touch a column. Remove the conflicts.
-#
-# <details><summary>Answer</summary>
-#
-# Element `k` of row `r` lies at place `k ^ r`.
-#
-# </details>
 #
 # ★ `turn_float64`: transpose tiles of `float64` without a conflict, with at most one column of padding. Which widths work?
 
@@ -623,8 +665,17 @@ task.check(turn_float64)
 # Every odd width does the same, and so does the swizzle.
 #
 # </details>
+
+# %% [markdown]
+# ★★ `exercise("swizzle")`, in the assignment: each lane goes along a row, so the lanes touch a column. Remove the conflicts.
 #
-# ★★★ `exercise("half_block")`: a block of 16 × 16 threads transposes a 16 × 16 tile. Rows of 16 words have no conflicts when they are stored, rows of 18 none when they are loaded, rows of 17 some each time. Why? What removes all?
+# <details><summary>Answer</summary>
+#
+# Element `k` of row `r` lies at place `k ^ r`.
+#
+# </details>
+#
+# ★★★ `exercise("half_block")`: a block of 16 × 16 threads transposes a tile of its own size, so a warp covers two rows. One padding frees the stores, and another the loads. Why? What frees both?
 #
 # <details><summary>Answer</summary>
 #
@@ -640,23 +691,23 @@ task.check(turn_float64)
 # %% [markdown]
 # ## In practice
 #
-# Conflicts arise within one request of one warp. Requests of different warps never conflict with one another.
-#
-# The first CUDA GPUs, of compute capability 1.x, had 16 banks and served half a warp at a time; older texts count by that rule.
-#
 # A compiler may merge loads: four neighbouring `float32` of one thread can become a single load of 16 bytes.
-# It may also load less than the source says, as it would in `make_hop`.
 # The emulator counts what the source says, and a GPU counts what the compiler made of it.
 #
-# Nsight Compute's counter is `l1tex__data_bank_conflicts_pipe_lsu_mem_shared`.
-# It also counts requests that waited for other traffic: in the transposes, up to 0.2 conflicts a request more than the emulator.
-# Nsight's source page uses another ideal for elements of 8 and 16 bytes; this lesson uses the counter's.
+# NVIDIA's profiler, Nsight Compute, calls conflicts `l1tex__data_bank_conflicts_pipe_lsu_mem_shared`.
+#
+# <details><summary>For the curious: other counts</summary>
+#
+# That counter also counts requests that waited for other traffic: in these transposes, up to 0.2 a request.
+#
+# The first CUDA GPUs had 16 banks and served half a warp at a time; older texts count by that rule.
+#
+# </details>
 
 # %% [markdown]
 # ## Further reading
 #
 # - [CUDA C++ Programming Guide, shared memory](https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#shared-memory): the rule of words and banks, from its source.
 # - [An efficient matrix transpose](https://developer.nvidia.com/blog/efficient-matrix-transpose-cuda-cc/): the padded tile, with its speed on older GPUs.
-# - [Numba: memory management](https://numba.readthedocs.io/en/stable/cuda/memory.html#shared-memory-and-thread-synchronization): `cuda.shared.array` and its arguments.
 #
 # *Next:* [Wait for one another](15_barriers_and_races.ipynb): a kernel gives the right answer and is wrong all the same; which two of its lines are to blame?
