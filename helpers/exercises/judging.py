@@ -368,11 +368,10 @@ def items_in(operands) -> int:
 def praise(case) -> str:
     """What the points are for."""
     trials = [*case.listed, *case.drawn]  # those that any kernel meets
-    sizes = len({it.size for it in trials})
     lacking = unheld(case.task)
     kept = [it.replace("_", " ") for it in case.task.budget if it not in lacking]
     within = f", within its budget ({', '.join(kept)})" if kept else ""
-    right = f"Right in {len(trials)} launches of {sizes} sizes{within}."
+    right = f"Right in {len(trials)} launches of different sizes{within}."
     if not lacking:
         return right
     return f"{right} Not checked without NVIDIA's compiler: {', '.join(lacking)}."
