@@ -1,16 +1,15 @@
 # %% [markdown]
 # # Know where a number lives
 #
-# *45 minutes*
+# *40 minutes*
 #
-# **What you'll do:** run one loop over two arrays, see each step take more than fifteen times as long in the larger one, and measure the memories of a GPU to find out why.
+# **What you'll do:** run one loop over two arrays, see each step take more than fifteen times as long in the larger one, find out which memory answers, and compute how many loads must be on their way to keep that memory busy.
 #
 # **What you'll learn:**
 #
-# - name the memories of a GPU, who sees each of them, and how large each is
+# - name the memories of a GPU, and say who sees each of them
 # - measure a latency and a bandwidth, and check with counters which memory answered
-# - read in the machine code whether an array is in registers or in local memory
-# - choose between registers, local, shared, constant and global memory
+# - compute by Little's law how many bytes must be in flight, and how many threads that takes
 #
 # **What you'll need:** kernels, blocks, threads and multiprocessors, as in [Write your first kernel](01_first_kernel.ipynb), and warps, as in [Keep a warp together](02_warps.ipynb).
 
@@ -18,24 +17,35 @@
 import numpy as np
 from numba import cuda, float32, uint32
 
-from helpers import (assemble, check, device, emulate, exercise, load4,
-                     measure, plot_bandwidth, plot_hierarchy, plot_latency,
-                     plot_times, table)
+from helpers import (check, compare, device, emulate, exercise, load4,
+                     measure, plot_bandwidth, plot_hierarchy, plot_in_flight,
+                     plot_latency, plot_times)
 
 device
 
 # %% [markdown]
 # ## Why is one chain slower?
 #
-# In a chain, each cell holds the index of the next cell, and the last one leads back to the first.
-# **One thread walks from cell to cell.**
-# It cannot start a load before the previous one has returned.
+# Think of a treasure hunt: each place tells you only where the next one is.
+# In memory that is a **chain**.
+# Each cell holds the index of the next cell, and the last one leads back to the first.
+# One thread walks along it. The thread cannot ask for the next cell before the last answer is there, so it has one load on its way at any time, and its steps measure how long a load takes.
 #
 # Memory is divided into **lines** of 128 bytes.
-# The chains here have one cell in each line, so each step needs another line.
-# First, 300 steps through 64 cells, in the emulator:
+# Our chains have one cell in each line, in shuffled order, so every step needs another line, anywhere in the array.
 
 # %%
+KB, MB, GB = 2**10, 2**20, 2**30
+
+
+def make_chain(size):
+    """A chain in `size` bytes: one cell in each 128, in shuffled order."""
+    order = 32 * np.random.default_rng(0).permutation(size // 128)
+    following = np.zeros(size // 4, np.uint32)
+    following[order] = np.roll(order, -1)   # each leads to the next in order
+    return following
+
+
 @cuda.jit
 def walk(out, following, steps):
     """One thread walks from cell to cell."""
@@ -45,16 +55,10 @@ def walk(out, following, steps):
     out[0] = cell
 
 
-def make_chain(size):
-    """A chain in `size` bytes: one cell in each 128, in shuffled order."""
-    order = 32 * np.random.default_rng(0).permutation(size // 128)
-    following = np.zeros(size // 4, np.uint32)
-    following[order] = np.roll(order, -1)
-    return following
-
-
-end, short = np.zeros(1, np.uint32), make_chain(64 * 128)
+# %%
+end, short = np.zeros(1, np.uint32), make_chain(8 * KB)
 run = emulate(walk)[1, 1](end, short, 300)
+
 cell = 0
 for _ in range(300):
     cell = short[cell]
@@ -62,13 +66,14 @@ check(end[0], cell)
 run.coalescing.requests, run.coalescing.sectors
 
 # %% [markdown]
-# Each step, and the store at the end, is one request for one **sector**, a quarter of a line.
-# The emulator counts the same for every chain: it counts requests, and does not model what answers them.
+# These were 300 steps through 8 KB, and the store at the end.
+# Each is one request for one **sector**, a quarter of a line.
+# The emulator counts the same for every chain, however long: it counts what a kernel asks for, and does not model who answers.
 #
-# Now a GPU walks 524,288 steps through 16 KB, and as many through 64 MB, where they are one round:
+# **Predict.** Now a GPU makes 524,288 steps, once through a chain of 16 KB, again and again, and once through a chain of 64 MB, where they are a single round. Does a step take as long?
 
-# %% tags=["timing"]
-KB, MB, GB = 2**10, 2**20, 2**30
+# %% tags=["timing", "hide-input"]
+# Times both walks.
 SIZES = [16 * KB, 64 * KB, 256 * KB, MB, 4 * MB, 16 * MB, 40 * MB, 64 * MB]
 chains = {size: make_chain(size) for size in SIZES}
 
@@ -77,8 +82,8 @@ near, far = (measure(walk)[1, 1](end, chains[size], 2**19)
 plot_times(["16 KB", "64 MB"], [near.median_us, far.median_us])
 
 # %% [markdown]
-# Both walks run the same instructions equally often, and one takes 17 times as long.
-# What is different about the larger chain?
+# Both walks execute the same instructions equally often, and the one through the larger chain takes 17 times as long.
+# The cells of both lie in the same memory. So what is different?
 #
 # ## Where a number can live
 #
@@ -86,33 +91,44 @@ plot_times(["16 KB", "64 MB"], [near.median_us, far.median_us])
 
 # %%
 gpu = cuda.get_current_device()
-memory = cuda.current_context().get_memory_info().total
-
-registers, shared, constant = (
-    4 * gpu.MAX_REGISTERS_PER_MULTIPROCESSOR,
-    gpu.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, gpu.TOTAL_CONSTANT_MEMORY)
-
-plot_hierarchy(gpu.MULTIPROCESSOR_COUNT, registers, shared, constant,
-               gpu.L2_CACHE_SIZE, memory)
+plot_hierarchy(gpu.MULTIPROCESSOR_COUNT,
+               4 * gpu.MAX_REGISTERS_PER_MULTIPROCESSOR,
+               gpu.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR,
+               gpu.TOTAL_CONSTANT_MEMORY, gpu.L2_CACHE_SIZE,
+               cuda.current_context().get_memory_info().total)
 
 # %% [markdown]
-# Each row below the threads is a memory, the nearest at the top; on the right is who sees it.
-# A thread computes with **registers**, which no other thread sees.
-# **Shared memory** lies in the multiprocessor, the part of the chip that runs a block; the threads of the block exchange numbers through it.
-# **Global memory** holds the arrays that you pass to a kernel; it lies beside the chip.
-# On the way there, a load asks two **caches**, which keep what was used recently: **L1** in each multiprocessor, then **L2**, which all share.
+# Near memories are at the top, and on the right stands who sees them.
+# Three of them you use by name:
+#
+# | memory | who sees it | how long it lasts | in Python |
+# |---|---|---|---|
+# | **registers** | one thread | as long as the thread | a variable: `total = 0` |
+# | **shared memory** | the threads of a block | as long as the block | `cuda.shared.array` |
+# | **global memory** | all threads, and the host | until the host frees it | an array that you pass |
 #
 # Think of a theatre with many stages.
-# An actor's hands are registers, the props table beside a stage is shared memory, the storeroom downstairs is L2, and the warehouse across town is global memory.
+# An actor's hands are registers, and the props table beside a stage is shared memory.
+# Global memory is the warehouse across town: it holds everything, and it lies off the chip.
+
+# %% [markdown]
+# Nobody drives to the warehouse for a prop that was there a minute ago.
+# Between the warehouse and the stage lie **caches**, which keep copies of what was used recently, without being asked.
+# There are two: **L1** in each multiprocessor, and **L2**, the storeroom downstairs, which all multiprocessors share.
+# A load looks in L1 first. If the sector is there, that is a **hit**; otherwise it asks L2, and L2 asks memory.
+#
+# On an H200, L1 and shared memory are one fast memory of 256 KB in each multiprocessor, by [NVIDIA's guide](https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#compute-capability-9-0); no attribute of the device says so.
+# (Local and constant memory in the figure are pieces of global memory with ways of their own: [Keep a thread's numbers close](16_own_memory.ipynb).)
 
 # %% [markdown]
 # ## How far: latency
 #
 # The time from a load to its number is the load's **latency**.
-# A walk measures it: a step is one load and the one instruction that computes its address, and each step waits for the one before.
+# A walk measures it: a step is one load, and one instruction that computes its address.
 #
-# In the first round, every line comes from memory.
-# So measure a walk of whole rounds and one of twice as many, and subtract: what is left are steps to cells that were visited before.
+# One thing would spoil the measurement.
+# In the first round no cache has seen a line yet, so memory must bring every one.
+# So we time a walk of whole rounds and one of twice as many, and subtract: what is left are steps to lines that were visited before.
 #
 # **Predict.** The chains grow from 16 KB to 64 MB. Where does a step become slower?
 #
@@ -122,61 +138,80 @@ plot_hierarchy(gpu.MULTIPROCESSOR_COUNT, registers, shared, constant,
 #
 # </details>
 
-# %% tags=["timing"]
-COUNTED = "l2_read_sectors", "memory_read_bytes"
+# %% tags=["timing", "hide-input"]
+# Walks each chain, then twice as far, and draws what a further step takes.
+def warm_walks(size):
+    """How many steps whole rounds are, a walk of these, and one of twice."""
+    steps = max(size // 128, 2**16)
+    return steps, *(measure(walk)[1, 1](end, chains[size], count)
+                    for count in (steps, 2 * steps))
 
 
-def warm_steps(size):
-    """The time of a step to a cell seen before, and the bytes it reads."""
-    steps = max(size // 128, 2**16)         # whole rounds
-    once, twice = (measure(walk)[1, 1](end, chains[size], count)
-                   for count in (steps, 2 * steps))
-    ns = 1000 * (twice.median_us - once.median_us) / steps
-    first, both = ([m.counters.get(it, np.nan) for it in COUNTED]
-                   for m in (once, twice))
-    return [ns, *np.subtract(both, first) * (32, 1) / steps]    # in bytes
+def ns(walks):
+    """The time of a step to a cell that was visited before."""
+    steps, once, twice = walks
+    return 1000 * (twice.median_us - once.median_us) / steps
 
 
-warm = {size: warm_steps(size) for size in SIZES}
-ends_at = {"shared memory": shared, "L2": gpu.L2_CACHE_SIZE}
-
-plot_latency(SIZES, [ns for ns, *_ in warm.values()], ends_at)
-
-# %% [markdown]
-# There are three levels, with slopes between them: 20 ns up to 64 KB, 145 ns from 1 MB to 16 MB, and 349 ns at 64 MB.
-# The dashed lines are sizes that the device told us.
-# No attribute gives the size of L1; the first line is that of shared memory, which lies in the same fast memory.
-#
-# Which level answered?
-# A step requests 32 bytes from L1.
-# The GPU's counters say how many of them L1 requested from L2, and how many bytes were then read from memory:
-
-# %% tags=["timing"]
-table(["chain, KB", "ns per step", "bytes requested from L2",
-       "bytes read from memory"],
-      [[size // KB, ns, *np.abs(np.round(read))]
-       for size, (ns, *read) in warm.items()])
+warm = {size: warm_walks(size) for size in SIZES}
+plot_latency(SIZES, [ns(it) for it in warm.values()],
+             {"L1 and shared memory": 256 * KB, "L2": gpu.L2_CACHE_SIZE})
 
 # %% [markdown]
-# In 16 KB and 64 KB, L1 answers each step; from 1 MB to 16 MB, L2 does.
-# In 64 MB, memory does, with 63 bytes: two sectors for the one requested.
-# A chain of 256 KB is served by both caches.
+# There are three plateaus, and slopes where a chain is in two places at once.
+# The dashed lines show how large the caches are, and the steps become slower before them.
 #
-# L2 has 60 MB, but chains begin to miss it earlier: at 40 MB, memory delivers half as many bytes as at 64 MB, so about half of the steps reach it.
-# The other half come from L2, yet must take about 185 ns, not 145, if a step to memory takes 349.
-# NVIDIA describes the L2 of the A100 as two partitions; [each caches for the multiprocessors next to it](https://developer.nvidia.com/blog/nvidia-ampere-architecture-in-depth/).
-# A longer path between them would explain the 185 ns, but no counter here shows it.
+# Is it really the caches? The GPU counts how many bytes L1 requests from L2, and how many are read from memory. Here is one chain from each plateau, by the step:
+
+# %% tags=["timing", "hide-input"]
+# Tabulates what a step takes and requests, for a chain of each plateau.
+def per_step(counter, size=1):
+    """What a step of the second walk adds to a counter, in bytes."""
+    def added(walks):
+        steps, once, twice = walks
+        first, both = (m.counters.get(counter, np.nan) for m in (once, twice))
+        return abs(round(size * (both - first) / steps))
+    return added
+
+
+compare({"16 KB": warm[16 * KB], "4 MB": warm[4 * MB], "64 MB": warm[64 * MB]},
+        {"ns": ns, "bytes requested from L2": per_step("l2_read_sectors", 32),
+         "bytes read from memory": per_step("memory_read_bytes")}, by="chain")
+
+# %% [markdown]
+# In the short chain, L2 is asked for nothing: L1 answers each step.
+# In the middle one, each step requests a sector of 32 bytes from L2, and memory stays quiet.
+# In the long one, memory delivers, too.
+# So a step takes 20 ns if L1 answers it, seven times as long if L2 does, and 17 times as long if memory does. That is the difference between the two walks.
+#
+# The rule: a load is as slow as the nearest memory that has its line.
+# What you used a moment ago is near; whether it still is depends on how much you used since.
+
+# %% [markdown]
+# <details><summary>For the curious: one sector, two sectors, and an L2 that is full early</summary>
+#
+# Memory delivers 63 bytes for each step, two sectors for the one requested: L2 fetched the neighbour with it.
+#
+# L2 has 60 MB, but at 40 MB half as many bytes come from memory as at 64 MB, so about half of the steps reach it. A step takes 270 ns there. Half of the steps at 349 ns and half at 145 would make about 250, so the steps to L2 have become slower, too: about 185 ns.
+# NVIDIA describes the L2 of the A100 as two partitions, and [each caches for the multiprocessors next to it](https://developer.nvidia.com/blog/nvidia-ampere-architecture-in-depth/). A longer path between them would explain both, but no counter here shows it.
+#
+# </details>
 
 # %% [markdown]
 # ## How much: bandwidth
 #
-# A lorry from the warehouse arrives late, but it brings a pallet, and many lorries are on the road at once.
-# The bytes that a memory delivers in a second are its **bandwidth**.
-# To see it, all threads of the GPU must load.
-# **All threads read the array together, again and again.**
+# A load from memory takes an eternity, in which a warp could execute hundreds of instructions.
+# And yet GPUs are known for fast memories. How do the two fit together?
 #
-# `load4` loads four neighbours with one instruction.
-# A thread adds up all that it loads, so that the compiler cannot drop a load.
+# A lorry from the warehouse arrives late, but many lorries can be on the road at once.
+# So ask the other question: how many bytes arrive in a second? That is the memory's **bandwidth**.
+# To see it, all threads of the GPU must load, and none may wait for its own last load before it asks again.
+
+# %% [markdown]
+# In the next kernel all threads read an array together, again and again.
+# `load4(a, i)` loads `a[i]` to `a[i + 3]` with one instruction, 16 bytes.
+# The index of a load does not depend on the load before, so a thread can send four of them off before the first has arrived.
+# It adds up all that comes, so that the compiler cannot drop a load. (`uint32` keeps the indices at 32 bits; [Read what a line becomes](31_types_and_instructions.ipynb) says why.)
 
 # %%
 @cuda.jit
@@ -193,468 +228,183 @@ def read(out, a, rounds):
     out[cuda.grid(1)] = total
 
 
+a = np.arange(8192, dtype=np.float32) % 7
+sums = np.zeros(128, np.float32)
+emulate(read)[1, 128](sums, a, 16)
+check(sums.sum(), 4 * a.sum())
+
 # %% [markdown]
-# The same for shared memory, where a block's array is often called a *tile*: **Each block reads its own tile, again and again.**
-# `cuda.shared.array` is one array for the block; at `cuda.syncthreads()`, a barrier, its threads wait until all of them have filled their cells.
+# (In 16 rounds, 128 threads read 8,192 numbers four times: the check.)
 #
-# First a check: in 16 rounds, 128 threads read 8,192 cells four times.
-# Then two blocks of 1,024 threads for each multiprocessor, which are all that it can hold; each thread loads 64 bytes in each of 256 rounds.
+# **Predict.** The array grows from 4 KB to 1 GB. How much faster are the near memories, now that many ask at once?
 
-# %%
-TILE = 8192     # cells, 32 KB
-
-
-@cuda.jit
-def read_tile(out, a, rounds):
-    """Each block reads its own tile, again and again."""
-    tile = cuda.shared.array(TILE, float32)
-    for cell in range(cuda.threadIdx.x, TILE, cuda.blockDim.x):
-        tile[cell] = a[cell]
-    cuda.syncthreads()
-    at, step = uint32(4 * cuda.threadIdx.x), uint32(4 * cuda.blockDim.x)
-    total = float32(0)
-    for _ in range(rounds):
-        for _ in range(4):
-            x, y, z, w = load4(tile, at & uint32(TILE - 1))
-            total += x + y + z + w
-            at = uint32(at + step)
-    out[cuda.grid(1)] = total
-
-
-a, sums = np.arange(TILE, dtype=np.float32) % 7, np.zeros(128, np.float32)
-for kernel in read, read_tile:
-    emulate(kernel)[1, 128](sums, a, 16)
-    check(sums.sum(), 4 * a.sum())
-
-# %% tags=["timing"]
+# %% tags=["timing", "hide-input"]
+# Reads arrays of ten sizes with all threads that the GPU can hold.
 ROUNDS, launch = 256, (2 * gpu.MULTIPROCESSOR_COUNT, 1024)
 totals = np.zeros(launch[0] * launch[1], np.float32)
-READ = [2**k for k in range(12, 32, 2)]     # bytes: 4 KB to 1 GB
+READ = [2**k for k in range(12, 32, 2)]
 
 
-def reading(kernel, size):
+def reading(size):
     """The measurement of reading `size` bytes again and again."""
     a = np.zeros(size // 4, np.float32)
     loaded = 64 * ROUNDS * totals.size
-    return measure(kernel, bytes=loaded)[launch](totals, a, ROUNDS)
+    return measure(read, bytes=loaded)[launch](totals, a, ROUNDS)
 
 
-reads = {size: reading(read, size) for size in READ}
-from_tile = reading(read_tile, 4 * TILE)
-
+reads = {size: reading(size) for size in READ}
 plot_bandwidth(READ, [m.gb_per_s for m in reads.values()],
                {"L2": gpu.L2_CACHE_SIZE},
-               {"shared memory": from_tile.gb_per_s},
-               [m.traffic for m in reads.values()])
+               asked=[m.traffic for m in reads.values()])
 
 # %% [markdown]
-# The curve is what the threads load; the bars show, by the counters, which level delivered it.
-# Where one colour fills nearly all of a bar, the rate is that level's: 31,000 GB/s from L1, 8,600 from L2 (96% of the rate at 16 MB), 4,600 from memory, whose data sheet says 4,800.
-# At 64 MB, two levels deliver together.
-# L1 delivers more here than in the walk, even at 256 KB, since a multiprocessor reads only a part of the array: at most 64 KB of the 256.
-# Shared memory delivers as much as L1: the data path of both is more than 94% busy.
+# The curve is what the threads load in a second. The bars below show, by the counters, which level delivered it.
+# Read a level's rate where its colour fills the bar: about 31,000 GB/s from L1, 8,600 from L2, and 4,600 from memory, close to the 4,800 of its data sheet.
+#
+# So memory is 17 times as far as L1, but its rate is only about a seventh of L1's.
+# Latency and bandwidth are two properties: a lorry is no faster on a wide road, but more of them arrive.
 
 # %% [markdown]
-# While a load from memory takes 349 ns, at least 349 ns × 4,600 GB/s = 1.6 MB must be in flight: 6 bytes for each of the 270,336 threads.
-# This is what many threads are for: a GPU does not shorten a load; it keeps many in flight.
+# ## How many must be on their way?
 #
-# ## Constant memory
+# One walker has one load on its way, and gets a sector of 32 bytes in 349 ns: 0.09 GB/s.
+# Two walkers that do not hinder each other get twice as much, and a thousand of them a thousand times.
+# So the rate grows with what is on its way, or **in flight**, until the road is full:
 #
-# Up to 64 KB of numbers that no kernel writes can lie in **constant memory**: `cuda.const.array_like` puts a host array there when the kernel is compiled.
-# It has a cache of its own, made for one case: all lanes ask for the same cell, and one read serves them all, a **broadcast**.
-# **The lanes of a warp walk in constant memory, from `distinct` cells.**
+# > bytes in flight = rate × latency
+#
+# This is **Little's law**. It holds for lorries, for queues in shops, and for memory.
+#
+# **Predict.** The GPU can hold 270,336 threads. Is memory busy if each of them waits for one `float32`?
 
 # %%
-CELLS = 256
-CIRCLE = np.roll(np.arange(CELLS, dtype=np.uint32), -1)
+latency, rate = ns(warm[64 * MB]), reads[GB].gb_per_s
+threads = gpu.MULTIPROCESSOR_COUNT * gpu.MAX_THREADS_PER_MULTIPROCESSOR
 
-
-@cuda.jit
-def walk_constant(out, distinct, steps):
-    """The lanes of a warp walk in constant memory, from `distinct` cells."""
-    following = cuda.const.array_like(CIRCLE)
-    lane = cuda.threadIdx.x
-    cell = uint32(lane % distinct)
-    for _ in range(steps // 8):
-        for _ in range(8):          # the compiler repeats this
-            cell = following[cell]
-    out[lane] = cell
-
+needed = latency * rate             # ns × GB/s = bytes
+needed, 4 * threads
 
 # %% [markdown]
-# For comparison, **the lanes walk in global memory**, and **the lanes walk in shared memory**.
-#
-# **Predict.** All lanes in one cell is the baseline. How much longer does a step take when the lanes are in 2, 4, … 32 different cells?
-#
-# <details><summary>Answer</summary>
-#
-# The constant cache delivers one cell at a time, so each further cell adds to the step. L1 and shared memory deliver 32 cells at once if they lie side by side.
-#
-# </details>
+# It is not, if a load takes as long as a step of the walk: memory needs 1.6 MB in flight, and four bytes for each thread are only two thirds of that.
+# So a thread must ask for more: for wider elements, or for several before it waits.
+# In `read` it does both.
 
-# %%
-@cuda.jit
-def walk_global(out, following, distinct, steps):
-    """The lanes walk in global memory."""
-    lane = cuda.threadIdx.x
-    cell = uint32(lane % distinct)
-    for _ in range(steps // 8):
-        for _ in range(8):
-            cell = following[cell]
-    out[lane] = cell
-
-
-@cuda.jit
-def walk_shared(out, following, distinct, steps):
-    """The lanes walk in shared memory."""
-    tile, lane = cuda.shared.array(CELLS, uint32), cuda.threadIdx.x
-    for i in range(lane, CELLS, cuda.blockDim.x):
-        tile[i] = following[i]
-    cuda.syncthreads()
-    cell = uint32(lane % distinct)
-    for _ in range(steps // 8):
-        for _ in range(8):
-            cell = tile[cell]
-    out[lane] = cell
-
-
-# %% tags=["timing"]
-STEPS, DISTINCT = 2**16, (1, 2, 4, 8, 16, 32)
-lanes, walks = np.zeros(32, np.uint32), {}
-
-for place, kernel, source, counts in (
-        ("constant", walk_constant, (), DISTINCT),
-        ("shared", walk_shared, (CIRCLE,), (1, 32)),
-        ("global", walk_global, (CIRCLE,), (1, 32))):
-    emulate(kernel)[1, 32](lanes, *source, 4, 1000)
-    check(lanes, (np.arange(32) % 4 + 1000) % CELLS)
-    for count in counts:
-        m = measure(kernel)[1, 32](lanes, *source, count, STEPS)
-        walks[place, count] = m.median_us
-
-plot_times([f"{place}, {count} cell{'s' * (count > 1)}"
-            for place, count in walks], walks.values())
+# %% tags=["hide-input"]
+# Draws `read` and two predictions below what Little's law allows.
+plot_in_flight({"a walker a warp": (32 * threads // 32, None),
+                "a number a thread": (4 * threads, None),
+                "read": (64 * threads, rate)}, latency, rate, "memory")
 
 # %% [markdown]
-# Each bar is 65,536 steps.
-# Each further cell adds 5.5 to 5.6 ns to a step: the cache delivers one cell at a time.
-# In shared and in global memory (here: L1), 32 cells side by side take as long as one.
-# For one cell, shared memory is fastest, 14.7 ns a step; constant memory takes 17.3 ns, and L1 20.6.
-#
-# So constant memory is faster than L1 for one cell, and unlike shared memory it needs no copying and no barrier.
-# Use it for numbers that all lanes need at the same moment, such as weights.
-# A table in which lanes look up different cells belongs in shared or global memory.
+# The line that rises is Little's law for a load of 349 ns, and the level line is the rate of `read` from memory.
+# The rings are not measured: they are what the law allows if one lane of each warp walks along a chain, and if each thread waits for one number. (One walker alone would be far to the left.)
+# A thread of `read` can have 64 bytes in flight, and all together about ten times what is needed. That makes memory no faster. Read the law the other way round: with ten times as many bytes in flight at the same rate, a load takes ten times as long. It waits in a queue.
 
 # %% [markdown]
-# ## What a local array becomes
-#
-# `cuda.local.array` gives each thread an array of its own.
-# Registers have names and no addresses, so an array can be in registers if the compiler knows, for each access, *which* cell is meant.
-# Otherwise it goes, as a rule, to **local memory**.
-# It is called local because only one thread sees it; it is a part of global memory, behind the same caches, where cell k of a lane lies beside cell k of the next lane.
-#
-# **Each thread throws a die and counts at the face's index.**
-
-# %%
-FACES = 8
-
-
-@cuda.jit
-def count_by_index(counts, seeds, throws):
-    """Each thread throws a die and counts at the face's index."""
-    mine = cuda.local.array(FACES, uint32)
-    for face in range(FACES):
-        mine[face] = 0
-    seed = seeds[cuda.grid(1)]
-    for _ in range(throws):
-        seed = uint32(1664525 * seed + 1013904223)  # the die
-        mine[seed >> 29] += 1                       # its highest 3 bits
-    for face in range(FACES):
-        counts[face, cuda.grid(1)] = mine[face]
-
+# This is what many threads are for. A GPU does not shorten a load; it has so many in flight that memory always works, and while some warps wait, others compute. That is called **latency hiding**.
 
 # %% [markdown]
-# The compiler cannot know which face will be thrown.
-# **Each thread throws a die and compares it with every face**: now each index comes from a loop of fixed length, and the compiler **unrolls** it: it repeats the body once for each face.
+# ## What changed
 #
-# `assemble` shows what the compiler makes of a kernel, and `beside` compares it with another.
+# Each level needs its own amount in flight, and the nearer one is, the fewer bytes hide its latency:
 
-# %%
-@cuda.jit
-def count_by_name(counts, seeds, throws):
-    """Each thread throws a die and compares it with every face."""
-    mine = cuda.local.array(FACES, uint32)
-    for face in range(FACES):
-        mine[face] = 0
-    seed = seeds[cuda.grid(1)]
-    for _ in range(throws):
-        seed = uint32(1664525 * seed + 1013904223)
-        for face in range(FACES):
-            mine[face] += seed >> 29 == face
-    for face in range(FACES):
-        counts[face, cuda.grid(1)] = mine[face]
+# %% tags=["hide-input"]
+# Tabulates both measurements, and their product.
+LEVELS = {"L1": (16 * KB, 16 * KB), "L2": (4 * MB, 16 * MB),
+          "memory": (64 * MB, GB)}
+walked = {level: ns(warm[chain]) for level, (chain, _) in LEVELS.items()}
+rates = {level: reads[size].traffic.get(level, np.nan)
+         / reads[size].median_us / 1000
+         for level, (_, size) in LEVELS.items()}
 
-
-# %%
-def count_spec(seeds, throws):
-    """How often each thread throws each face."""
-    faces = []
-    for _ in range(throws):
-        seeds = np.uint32(1664525) * seeds + np.uint32(1013904223)
-        faces.append(seeds >> 29)
-    return [np.equal(faces, face).sum(axis=0) for face in range(FACES)]
-
-
-seeds = np.random.default_rng(2).integers(
-    2**32, size=totals.size, dtype=np.uint32)
-counts, few = np.zeros((FACES, 256), np.uint32), seeds[:256]
-counted = {}
-for kernel in count_by_index, count_by_name:
-    counted[kernel] = emulate(kernel)[2, 128](counts, few, 64)
-    check(counts, count_spec(few, 64))
-
-by_index, by_name = (assemble(kernel)[2, 128](counts, few, 64)
-                     for kernel in counted)
-by_index.beside(by_name)
+compare({level: level for level in LEVELS},
+        {"latency, ns": walked.get, "bandwidth, GB/s": rates.get,
+         "MB in flight": lambda level: walked[level] * rates[level] / 1e6},
+        by="level")
 
 # %% [markdown]
-# Both take 28 registers, and a multiprocessor holds 64 warps of either.
-# What differs is where the eight counts are: `count_by_index` has 32 bytes of local memory a thread, with loads and stores for it, and `count_by_name` has none.
-# In return, `count_by_name` has 116 instructions more, 95 of them in the line that compares.
-# (This counts each instruction once, however often it is executed.)
+# The latency is that of one thread that has the GPU to itself; the rate is that of all threads together, on all multiprocessors. (A GB a second is 10^9 bytes, and an MB in flight 10^6; sizes of memories are powers of two.)
 #
-# **Predict.** Which one is faster?
-
-# %% tags=["timing"]
-wide = np.zeros((FACES, totals.size), np.uint32)
-indexed, named = (measure(kernel)[launch](wide, seeds, 4096)
-                  for kernel in counted)
-
-plot_times([m.kernel for m in (indexed, named)],
-           [m.median_us for m in (indexed, named)])
+# | who asks | what decides |
+# |---|---|
+# | one thread, step by step | the latency of the nearest memory that has the line |
+# | many threads, or many loads of each | bytes in flight, up to the bandwidth |
+# | anybody, twice | whether the line is still in a cache |
 
 # %% [markdown]
-# `count_by_name` is faster, although it executes 2.7 times as many instructions: `count_by_index` takes 7.3 times as long.
-#
-# With an index, each throw loads from local memory and stores to it.
-# 32 lanes with one index touch 4 sectors; with random faces, 21, by `emulate` and by the GPU's counters.
-# L1 delivers the loads, but every store goes on to L2.
-# 99% of the waiting is for local memory or for room in the queue to it.
-# No unit that we counted is full; the busiest is L2, with 29%.
-#
-# ## What spills
-#
-# Registers can run out.
-# A multiprocessor has 65,536 for at most 2,048 threads: 32 each.
-# **Each thread throws 32 dice at a time and adds up their faces.**
-# Each index is known, so all dice can be in registers.
-
-# %%
-DICE = 32
-
-
-def thrower(**options):
-    """The kernel below, compiled with these options."""
-    @cuda.jit(**options)
-    def throw(totals, seeds, throws):
-        """Each thread throws 32 dice at a time and adds up their faces."""
-        dice, thread = cuda.local.array(DICE, uint32), cuda.grid(1)
-        for die in range(DICE):
-            dice[die] = uint32(seeds[thread] + die)
-        total = uint32(0)
-        for _ in range(throws):
-            for die in range(DICE):
-                dice[die] = uint32(1664525 * dice[die] + 1013904223)
-                total = uint32(total + (dice[die] >> 29))
-        totals[thread] = total
-
-    return throw
-
-
-# %% tags=["timing"]
-single = gpu.MULTIPROCESSOR_COUNT, 1024     # one block for each multiprocessor
-found, thrown = np.zeros(totals.size, np.uint32), {}
-
-for kernel in thrower(), thrower(max_registers=32):
-    made = assemble(kernel)[launch](found, seeds, 1024)
-    thrown[made] = [measure(kernel)[grid](found, seeds, 1024)
-                    for grid in (single, launch)]
-
-table(["registers", "bytes spilled", "warps held per multiprocessor",
-       "µs, 1 block per multiprocessor", "µs, 2 blocks per multiprocessor"],
-      [[made.registers, made.spill_stores, made.occupancy.warps,
-        *(m.median_us for m in times)]
-       for made, times in thrown.items()])
-
-# %% [markdown]
-# Without a limit, the compiler takes 40 registers, and a multiprocessor holds one block of 1,024 threads.
-# With `max_registers=32` it holds two, but now values are **spilled**: stored in local memory, and loaded back when they are needed.
-#
-# With one block on each of the 132 multiprocessors, the kernel that spills takes 6.9 times as long, for 1.5 times as many instructions: its warps wait for local memory.
-# A second block on each multiprocessor does not make up for it.
-# Before you limit registers, ask `assemble` what will be spilled.
-#
-# ## What could go wrong
-#
-# A local array belongs to one thread.
-# In this kernel, **each thread takes its neighbour's number**, or so it should:
-
-# %%
-@cuda.jit
-def swap_wrong(out, a):
-    """Each thread takes its neighbour's number."""
-    held = cuda.local.array(32, float32)
-    thread = cuda.threadIdx.x
-    held[thread] = a[thread]
-    cuda.syncthreads()
-    out[thread] = held[thread ^ 1]
-
-
-swapped = np.zeros(32, np.float32)
-run = emulate(swap_wrong)[1, 32](swapped, a)
-run.uninitialised
-
-# %% [markdown]
-# There are 32 arrays, one for each thread.
-# Each thread writes one cell of its own array and reads another one, which nobody wrote; a GPU returns whatever is there.
-# The barrier does not help: no thread can write into another thread's array.
-# With one array for the block it works:
-
-# %%
-@cuda.jit
-def swap(out, a):
-    """Each thread takes its neighbour's number."""
-    held = cuda.shared.array(32, float32)
-    thread = cuda.threadIdx.x
-    held[thread] = a[thread]
-    cuda.syncthreads()
-    out[thread] = held[thread ^ 1]
-
-
-run = emulate(swap)[1, 32](swapped, a)
-check(swapped, a[:32].reshape(16, 2)[:, ::-1].ravel())
-run.uninitialised
-
-# %% [markdown]
-# ## The memories, side by side
-#
-# Sizes are the device's, times are from the experiments above; *each* means in each multiprocessor.
-#
-# Texture memory has its row, too, though Numba does not have it.
-# It is global memory that is read through the units for graphics, with two properties of its own: a cache that keeps together what is near in two dimensions, and hardware that interpolates between cells and handles indices beyond the border.
-
-# %% tags=["timing"]
-rates = {level: m.traffic.get(level, np.nan) / m.median_us / 1000
-         for level, m in (("L1", reads[16 * KB]), ("L2", reads[16 * MB]),
-                          ("memory", reads[GB]))}
-ns = {it: 1000 * walks[it, 1] / STEPS for it in ("shared", "constant")}
-each = [f"{size // KB} KB each" for size in (registers, shared)]
-table(
-    ["memory", "who sees it", "size", "latency, ns", "GB/s", "good for",
-     "costs"],
-    [["registers", "a thread", each[0], "", "", "a thread's own numbers",
-      "fewer warps at a time"],
-     ["local", "a thread", "part of global memory", "", "",
-      "arrays indexed by data", "latency; stores go to L2"],
-     ["shared", "a block", each[1], ns["shared"], from_tile.gb_per_s,
-      "exchange, reuse in a block", "copying, barriers"],
-     ["constant", "all threads, read-only", f"{constant // KB} KB",
-      ns["constant"], "", "one number for all lanes", "one cell at a time"],
-     ["texture", "all threads, read-only", "part of global memory", "", "",
-      "2-D neighbours, filters, borders", "not in Numba"],
-     ["L1", "a multiprocessor", "what shared leaves", warm[16 * KB][0],
-      rates["L1"], "what was just used", "may drop it again"],
-     ["L2", "all", f"{gpu.L2_CACHE_SIZE // MB} MB", warm[16 * MB][0],
-      rates["L2"], "what others used", "may drop it again"],
-     ["global", "all, and the host", f"{memory / GB:.0f} GB",
-      warm[64 * MB][0], rates["memory"], "everything else",
-      "the longest latency"]])
-
-# %% [markdown]
-# What is empty was not measured: a register needs no load that could be timed.
-# The two chains of the beginning are two rows of this table, L1 and global: 20 and 349 ns.
-#
 # ## On your own
 #
-# ★ Give the dice of `count_by_index` four faces: `FACES = 4` and `seed >> 30`. Where are its counts now? Ask `assemble`.
+# ★ A memory gives 1,000 GB/s, and a load takes 800 ns. How many threads keep it busy, if each has four `float32` in flight? (`exercise("in_flight")`, in the assignment, asks more.)
 #
 # <details><summary>Answer</summary>
 #
-# In registers: there is no local memory left. With four cells, the compiler compares each face thrown with all four, as `count_by_name` does. It decides, so look.
+# 1,000 GB/s × 800 ns are 800,000 bytes; at 16 bytes each, 50,000 threads.
 #
 # </details>
 #
-# ★★ `cubic`: evaluate a polynomial at many points, and load each point once and nothing else. Where do the weights belong?
+# ★★ `embedding`: each word has a row in a table. A row that has just been read for one word is near for the next that needs it, so there is nothing to do but to ask for the rows in the right way.
 
 # %%
-task = exercise("cubic")
+task = exercise("embedding")
 task
 
 # %%
-WEIGHTS = np.array([2, -3, 5, 7], np.float32)
-
-
 @cuda.jit
-def cubic(out, points, weights):
-    """Each thread evaluates a cubic at one point."""
-    i = cuda.grid(1)
-    if i < out.size:
-        out[i] = weights[0]
-        for k in range(1, 4):
-            out[i] = out[i] * points[i] + weights[k]
+def embedding(out, table, words):
+    """Each thread makes one element."""
+    # your code, about 7 lines
 
 
-task.check(cubic)
+task.check(embedding)
 
 # %% [markdown]
 # <details><summary>Solution</summary>
 #
 # ```python
-# WEIGHTS = np.array([2, -3, 5, 7], np.float32)
-#
-#
 # @cuda.jit
-# def cubic(out, points, weights):
-#     """Each thread evaluates a cubic at one point."""
-#     constant = cuda.const.array_like(WEIGHTS)
-#     i = cuda.grid(1)
-#     if i < out.size:
-#         x, value = points[i], constant[0]
-#         for k in range(1, 4):
-#             value = value * x + constant[k]
-#         out[i] = value
+# def embedding(out, table, words):
+#     """Each thread makes one element."""
+#     col, i = cuda.grid(2)
+#     if i < out.shape[0] and col < out.shape[1]:
+#         word = words[i]
+#         if word >= 0:
+#             out[i, col] = table[word, col]
+#         else:
+#             out[i, col] = 0
 # ```
 #
-# `value` and `x` are in registers.
-# The compiler knows the weights and each `k`, so it writes the weights into the instructions: ask `assemble`.
-# With an index that is known only at run time, it would load them from constant memory.
-# The argument `weights` is no longer used.
+# The lanes of a warp take neighbouring columns of one row, so they touch whole lines.
+# Without the inner `if`, `table[-1]` would be the last row, as in NumPy.
 #
 # </details>
 #
-# ★★★ `exercise("column_window")`: each thread goes down a column, adds up every three neighbours and loads each of them once.
+# ★★★ `exercise("n_body")`, in the assignment: every thread looks at every body, which `load4` brings with one request. From where?
 #
-# The [assignment](assignments/11_memory_hierarchy.ipynb) has 7 exercises, this one among them.
+# <details><summary>Answer</summary>
+#
+# The first time from memory or L2; after that L1 has the line, for all warps of the multiprocessor.
+#
+# </details>
+#
+# The [assignment](assignments/11_memory_hierarchy.ipynb) has 4 exercises, these among them.
 
 # %% [markdown]
 # ## In practice
 #
-# A block gets 48 KB of shared memory without asking; `gpu.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN` is the most that it can opt in to.
-# How much of the fast memory in a multiprocessor is L1, and how much shared memory, is called the carve-out: the driver chooses it, unless the kernel says `shared_memory_carveout`.
+# Nsight Compute calls a warp's wait for such a load *stall long scoreboard*; its page *Memory Workload Analysis* draws the levels with the bytes between them.
 #
-# A thread has at most 255 registers, whatever you allow; beyond them the compiler spills.
-# On a GPU, `kernel.get_local_mem_per_thread()` gives the bytes of local memory, arrays and spills together.
+# A walk measures a load that has the memory to itself. Among thousands, it may have to queue.
 #
-# A walk measures a load that has the memory to itself, not a load among thousands.
+# How much of the 256 KB is L1, and how much shared memory, is called the carve-out: the driver chooses it, unless the kernel says `shared_memory_carveout`.
 #
-# Read-only data need no texture memory, since L1 caches all of global memory.
-# For its filters and borders, use CUDA C++ or CuPy.
+# Read-only data need nothing special: L1 caches all of global memory.
 
 # %% [markdown]
 # ## Further reading
 #
 # - [CUDA C++ Programming Guide, device memory accesses](https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#device-memory-accesses): each memory, from the source.
-# - [Numba: memory management](https://numba.readthedocs.io/en/stable/cuda/memory.html): local, shared and constant arrays.
+# - [Numba: memory management](https://numba.readthedocs.io/en/stable/cuda/memory.html): what there is in Python.
+# - [Little's law](https://en.wikipedia.org/wiki/Little%27s_law): the same for queues of all kinds.
 #
 # Each step of the first walk asked for a sector of 32 bytes and used four of them.
 #

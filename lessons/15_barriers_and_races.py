@@ -769,4 +769,4 @@ task.check(largest)
 # - [`cuda::atomic_thread_fence`](https://nvidia.github.io/cccl/libcudacxx/extended_api/synchronization_primitives/atomic/atomic_thread_fence.html): a message between blocks, with both fences.
 # - [Compute Sanitizer, racecheck](https://docs.nvidia.com/compute-sanitizer/ComputeSanitizer/index.html#racecheck-tool): RAW, WAR, WAW and hazards.
 #
-# *Next:* [Transpose a matrix nearly as fast as a copy](21_transpose.ipynb): a transpose must run down a column on one side; can it be as fast as a copy all the same?
+# *Next:* [Keep a thread's numbers close](16_own_memory.ipynb): of two kernels that count the same dice, the one that executes more is seven times as fast; where are its counts?

@@ -1,0 +1,479 @@
+# %% [markdown]
+# # Keep a thread's numbers close
+#
+# *50 minutes*
+#
+# **What you'll do:** let two kernels count the same dice, see the one win that executes nearly three times as many instructions, and find in the machine code where each of them keeps its counts.
+#
+# **What you'll learn:**
+#
+# - read in the machine code whether a local array is in registers or in local memory
+# - see what spills when registers run out, and what that costs
+# - choose between registers, local, shared, constant and global memory for a number
+#
+# **What you'll need:** the memories and caches, as in [Know where a number lives](11_memory_hierarchy.ipynb), sectors, as in [Fetch no more than you use](12_coalescing.ipynb), and what threads share, as in [Use a tile where it pays](13_shared_memory.ipynb), [Share a tile without queueing](14_bank_conflicts.ipynb) and [Wait for one another](15_barriers_and_races.ipynb).
+
+# %%
+import numpy as np
+from numba import cuda, float32, uint32
+
+from helpers import (assemble, check, compare, device, emulate, exercise,
+                     measure, plot_requests, plot_series, plot_times)
+
+device
+
+# %% [markdown]
+# ## Which count is slower?
+#
+# Each thread throws a die again and again, and counts how often each face comes.
+# The die has eight faces: a new random number, of which the highest three bits are the face.
+#
+# The counts concern nobody else, so each thread needs an array of its own.
+# `cuda.local.array` makes one, and the obvious kernel uses the face as its index:
+
+# %%
+FACES = 8
+
+
+@cuda.jit
+def count_by_index(counts, seeds, throws):
+    """Each thread throws a die and counts at the face's index."""
+    mine = cuda.local.array(FACES, uint32)
+    for face in range(FACES):
+        mine[face] = 0
+    seed = seeds[cuda.grid(1)]
+    for _ in range(throws):
+        seed = uint32(1664525 * seed + 1013904223)  # the die
+        mine[seed >> 29] += 1                       # its highest 3 bits
+    for face in range(FACES):
+        counts[face, cuda.grid(1)] = mine[face]
+
+
+# %% [markdown]
+# Here is a clumsy one. It goes through all eight faces at each throw, and adds 1 where the face is the right one and 0 elsewhere (a comparison is 1 if it is true):
+
+# %%
+@cuda.jit
+def count_by_name(counts, seeds, throws):
+    """Each thread throws a die and compares it with every face."""
+    mine = cuda.local.array(FACES, uint32)
+    for face in range(FACES):
+        mine[face] = 0
+    seed = seeds[cuda.grid(1)]
+    for _ in range(throws):
+        seed = uint32(1664525 * seed + 1013904223)
+        for face in range(FACES):
+            mine[face] += seed >> 29 == face
+    for face in range(FACES):
+        counts[face, cuda.grid(1)] = mine[face]
+
+
+# %% [markdown]
+# **Predict.** The second one does eight additions for each of the first. Which is faster, and by how much?
+
+# %% tags=["timing", "hide-input"]
+# Checks both kernels on a few seeds, and times them on all threads of the GPU.
+def count_spec(seeds, throws):
+    """How often each thread throws each face."""
+    faces = []
+    for _ in range(throws):
+        seeds = np.uint32(1664525) * seeds + np.uint32(1013904223)
+        faces.append(seeds >> 29)
+    return [np.equal(faces, face).sum(axis=0) for face in range(FACES)]
+
+
+gpu = cuda.get_current_device()
+launch = 2 * gpu.MULTIPROCESSOR_COUNT, 1024
+seeds = np.random.default_rng(2).integers(
+    2**32, size=launch[0] * launch[1], dtype=np.uint32)
+counts, few = np.zeros((FACES, 256), np.uint32), seeds[:256]
+kernels, counted = (count_by_index, count_by_name), {}
+for kernel in kernels:
+    counted[kernel] = emulate(kernel)[2, 128](counts, few, 64)
+    check(counts, count_spec(few, 64))
+
+wide = np.zeros((FACES, seeds.size), np.uint32)
+indexed, named = (measure(it)[launch](wide, seeds, 4096) for it in kernels)
+plot_times([it.kernel for it in (indexed, named)],
+           [it.median_us for it in (indexed, named)])
+
+# %% [markdown]
+# The clumsy one wins: it executes 2.7 times as many instructions, and `count_by_index` takes 7.3 times as long.
+# Both count the same dice with the same number of threads. Where does the time go?
+#
+# ## Registers have names, and no addresses
+#
+# A thread computes with **registers**, places of four bytes each.
+# A multiprocessor has 65,536 of them, 256 KB, as many bytes as L1 and shared memory have together; a block gets its share when it starts, and keeps it until it ends.
+#
+# An instruction names its registers: "add R4 and R5". The names are written in the machine code.
+# So no instruction can say "register number *face*": a register has no address, and nothing can be an index into registers.
+
+# %% [markdown]
+# When can an array be in registers, then?
+# When the compiler knows, for each access, *which* cell is meant: then each cell becomes a variable with a register.
+# In `count_by_name` each index comes from a loop of fixed length. The compiler **unrolls** it: it repeats the body once for each face, and in each copy the face is a number.
+# In `count_by_index` nobody knows before the throw.
+#
+# `assemble` shows the machine code, and `beside` puts two kernels side by side:
+
+# %%
+by_index, by_name = (assemble(kernel)[2, 128](counts, few, 64)
+                     for kernel in kernels)
+by_index.beside(by_name)
+
+# %% [markdown]
+# The counts of `count_by_name` are in registers.
+# Those of `count_by_index` take 32 bytes of *local memory* in each thread, and at each throw one is loaded from there (`LDL`) and stored back (`STL`).
+#
+# <details><summary>For the curious: the same registers, and more instructions</summary>
+#
+# Both kernels take 28 registers, so a multiprocessor holds as many warps of either.
+# In return for its registers, `count_by_name` has 116 instructions more, 95 of them in the line that compares. (This counts each instruction once, however often it is executed.)
+#
+# The compiler may decide otherwise: with four faces, it compares by itself, as you will see below.
+#
+# </details>
+#
+# ## Local memory is not near
+#
+# **Local memory** is where an array goes whose indices the compiler does not know.
+# Its name says who sees it: one thread. It does not say where it is.
+# It is a piece of global memory, behind the same caches, and each thread has its own.
+
+# %% [markdown]
+# So a warp's load from it is a request like any other, and touches sectors. How do they lie?
+# The hardware puts cell 0 of all 32 lanes side by side, then cell 1 of all lanes, and so on. So each cell of the array has a line, 128 bytes, with four bytes for each lane.
+#
+# **Predict.** How many sectors does a request touch if all lanes have thrown the same face, and how many if each lane has thrown a face of its own?
+
+# %% tags=["hide-input"]
+# Draws the sectors of the lanes' counts, for one face and for thrown ones.
+faces = (np.uint32(1664525) * seeds[:32] + np.uint32(1013904223)) >> 29
+lanes = np.arange(32)
+plot_requests({"the same face": list(4 * lanes),
+               "thrown faces": [int(at) for at in 128 * faces + 4 * lanes]})
+
+# %% [markdown]
+# With the same face, the lanes share one line, four sectors.
+# With thrown faces they touch about 21 on average, by `emulate` and by the GPU's counters.
+#
+# Do these requests reach memory? The loads do not even leave the multiprocessor: L1 delivers them.
+# But L1 passes every store on to L2, and that is 727 million sectors that `count_by_name` never sends.
+# The GPU's counters say what warps wait for, too: in `count_by_index`, 99% of the waiting is for local memory or for room in the queue to it. In `count_by_name`, nobody waits for memory at all.
+
+# %% [markdown]
+# <details><summary>For the curious: what we do not know</summary>
+#
+# No unit that we counted is full. The busiest is L2, with 29%.
+# So we know what the warps wait for, and not which part of the way there is narrow.
+#
+# </details>
+#
+# The rule: an array of a thread's own belongs in registers, and it gets there if it is short and each index is known when the kernel is compiled: a number, or the variable of a loop of fixed length. An index that comes from data sends it to local memory.
+# If you need such an index, try shared memory, whose stores stay in the multiprocessor. ([Count a billion bytes in the time it takes to read them](27_histogram.ipynb) does that.)
+
+# %% [markdown]
+# ## What spills
+#
+# Registers can run out.
+# A multiprocessor has 65,536 for at most 2,048 threads, so only 32 are left for each if it is to hold as many threads as it can.
+# A kernel that takes more lets fewer threads in. A thread may have up to 255.
+#
+# Here is a kernel that wants many: each thread throws 32 dice at a time, and adds up their faces.
+# Each index is known, so all the dice could be in registers.
+
+# %%
+DICE = 32
+
+
+def thrower(**options):
+    """The kernel below, compiled with these options."""
+    @cuda.jit(**options)
+    def throw(totals, seeds, throws):
+        """Each thread throws 32 dice at a time and adds up their faces."""
+        dice, thread = cuda.local.array(DICE, uint32), cuda.grid(1)
+        for die in range(DICE):
+            dice[die] = uint32(seeds[thread] + die)
+        total = uint32(0)
+        for _ in range(throws):
+            for die in range(DICE):
+                dice[die] = uint32(1664525 * dice[die] + 1013904223)
+                total = uint32(total + (dice[die] >> 29))
+        totals[thread] = total
+
+    return throw
+
+
+# %% [markdown]
+# The compiler takes 40 registers for it, so a multiprocessor holds one block of 1,024 threads where it has room for two.
+# That looks like a waste, and there is a remedy: `max_registers=32` forbids the compiler to take more. Now two blocks fit.
+# What does not fit any more is what the kernel holds. Some of its values are **spilled**: the compiler stores them in local memory, and loads them back when they are needed.
+#
+# **Predict.** Does the second block pay for it?
+
+# %% tags=["timing", "hide-input"]
+# Compiles the kernel both ways, and times it with one block and with two for
+# each multiprocessor.
+found, thrown = np.zeros(seeds.size, np.uint32), {}
+for name, kernel in (("as the compiler likes", thrower()),
+                     ("32 at most", thrower(max_registers=32))):
+    thrown[name] = (
+        assemble(kernel)[launch](found, seeds, 1024),
+        *(measure(kernel)[blocks, 1024](found, seeds, 1024)
+          for blocks in (gpu.MULTIPROCESSOR_COUNT, launch[0])))
+
+compare(thrown, "registers", "bytes spilled",
+        {"warps held": lambda row: row[0].occupancy.warps,
+         "µs, 132 blocks": lambda row: row[1].median_us,
+         "µs, 264 blocks": lambda row: row[2].median_us},
+        by="registers allowed")
+
+# %% [markdown]
+# It does not, by far.
+# Look at the 132 blocks first: there is one block on each multiprocessor, with either kernel, so nothing differs but the limit. The kernel that spills takes 6.9 times as long, for 1.5 times as many instructions. Its warps wait for local memory, and those of the other never do.
+#
+# With twice as many blocks, the free kernel runs them one after another, and takes twice as long. The limited one runs them together, and still takes 1.9 times as long as for half of them.
+# More warps help a kernel that lacks warps. This one lacks registers.
+#
+# The rule: before you limit registers, ask `assemble` what will be spilled. If it is nothing, the limit may pay; try it.
+
+# %% [markdown]
+# ## One number for all lanes
+#
+# Some numbers are the same for all threads, and no kernel changes them: the weights of a filter, the coefficients of a formula.
+# A register in each thread would hold thousands of copies.
+#
+# Up to 64 KB of such numbers can lie in **constant memory**. `cuda.const.array_like` puts a host array there when the kernel is compiled.
+# It is a piece of global memory, too, but a cache of its own stands before it, made for one case: all lanes ask for the same cell. One read serves them all, a **broadcast**.
+#
+# What if they do not? Let a warp walk in a circle of 256 cells, a chain again, with its lanes in one cell, in two, and so on up to 32 different cells:
+
+# %%
+CELLS = 256
+CIRCLE = np.roll(np.arange(CELLS, dtype=np.uint32), -1)
+
+
+@cuda.jit
+def walk_constant(out, distinct, steps):
+    """The lanes of a warp walk in constant memory, from `distinct` cells."""
+    following = cuda.const.array_like(CIRCLE)
+    lane = cuda.threadIdx.x
+    cell = uint32(lane % distinct)
+    for _ in range(steps // 8):
+        for _ in range(8):          # the compiler repeats this
+            cell = following[cell]
+    out[lane] = cell
+
+
+# %% [markdown]
+# For comparison, the same walk in global memory, which L1 answers here, and in shared memory:
+
+# %%
+@cuda.jit
+def walk_global(out, following, distinct, steps):
+    """The lanes walk in global memory."""
+    lane = cuda.threadIdx.x
+    cell = uint32(lane % distinct)
+    for _ in range(steps // 8):
+        for _ in range(8):
+            cell = following[cell]
+    out[lane] = cell
+
+
+@cuda.jit
+def walk_shared(out, following, distinct, steps):
+    """The lanes walk in shared memory."""
+    tile, lane = cuda.shared.array(CELLS, uint32), cuda.threadIdx.x
+    for i in range(lane, CELLS, cuda.blockDim.x):
+        tile[i] = following[i]
+    cuda.syncthreads()
+    cell = uint32(lane % distinct)
+    for _ in range(steps // 8):
+        for _ in range(8):
+            cell = tile[cell]
+    out[lane] = cell
+
+
+# %% [markdown]
+# **Predict.** How much longer does a step take with 2, 4, up to 32 different cells, in each of the three?
+
+# %% tags=["timing", "hide-input"]
+# Checks the three walks, and times each for some numbers of cells.
+STEPS, DISTINCT = 2**16, (1, 2, 4, 8, 16, 32)
+places = np.zeros(32, np.uint32)
+WALKS = {"constant memory": (walk_constant, (), DISTINCT),
+         "L1": (walk_global, (CIRCLE,), (1, 32)),
+         "shared memory": (walk_shared, (CIRCLE,), (1, 32))}
+walks = {}
+for place, (kernel, source, cells) in WALKS.items():
+    emulate(kernel)[1, 32](places, *source, 4, 1000)
+    check(places, (np.arange(32) % 4 + 1000) % CELLS)
+    for count in cells:
+        m = measure(kernel)[1, 32](places, *source, count, STEPS)
+        walks[place, count] = m.median_us
+
+shown = [it for it in DISTINCT if it != 2]
+plot_series(shown, {place: [walks.get((place, it)) for it in shown]
+                    for place in ("constant memory", "L1")},
+            "different cells")
+
+# %% [markdown]
+# Constant memory is a straight line: its cache delivers one cell at a time, so each further cell adds 5.5 ns to a step, and with 32 cells a walk takes nine times as long as in L1.
+# In L1 and in shared memory it makes no difference: 32 cells side by side take as long as one.
+
+# %% [markdown]
+# With all lanes in one cell, a step through constant memory is a little faster than one through L1, and a little slower than one through shared memory; but it needs no copying and no barrier.
+# All this holds for one warp alone, in a table of 1 KB.
+# The constant cache is small: 8 KB in each multiprocessor, by [NVIDIA's guide](https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#features-and-technical-specifications). We did not measure what happens beyond.
+#
+# The rule: use constant memory for a few numbers that all lanes need at the same moment. A table in which each lane looks up a cell of its own belongs in shared or global memory.
+
+# %% [markdown]
+# <details><summary>For the curious: constants that are nowhere</summary>
+#
+# If the compiler knows the index of a constant, it writes the number into the instruction that uses it, and nothing is loaded. A kernel's arguments, such as the address of an array, are read in the same way: they are the `c[0x0][…]` of the machine code, and a constant array is `c[0x3][…]`.
+#
+# </details>
+#
+# ## Textures
+#
+# You will read of one more memory. **Texture memory** is global memory that is read through the GPU's units for graphics.
+# They interpolate between cells, and answer an index beyond the border with what you chose; and an array can be laid out so that neighbours in two dimensions lie near one another.
+# Its cache used to be the reason to use it. Today it is L1, which serves all loads.
+# Numba does not offer textures. For filters and borders in hardware, use CUDA C++ or CuPy.
+#
+# ## What could go wrong
+#
+# A local array belongs to one thread, even if the code looks as if it were shared.
+# **Predict.** Each thread is to take its neighbour's number. What does it get?
+
+# %%
+@cuda.jit
+def swap_wrong(out, a):
+    """Each thread takes its neighbour's number."""
+    held = cuda.local.array(32, float32)
+    thread = cuda.threadIdx.x
+    held[thread] = a[thread]
+    cuda.syncthreads()
+    out[thread] = held[thread ^ 1]
+
+
+a, swapped = np.arange(8192, dtype=np.float32) % 7, np.zeros(32, np.float32)
+run = emulate(swap_wrong)[1, 32](swapped, a)
+run.uninitialised
+
+# %% [markdown]
+# There are 32 arrays. Each thread writes one cell of its own array and reads another, which nobody wrote. CUDA leaves open what it gets.
+# The barrier does not help, since no thread can write into another thread's array.
+# With one array for the block it works:
+
+# %%
+@cuda.jit
+def swap(out, a):
+    """Each thread takes its neighbour's number."""
+    held = cuda.shared.array(32, float32)
+    thread = cuda.threadIdx.x
+    held[thread] = a[thread]
+    cuda.syncthreads()
+    out[thread] = held[thread ^ 1]
+
+
+run = emulate(swap)[1, 32](swapped, a)
+check(swapped, a[:32].reshape(16, 2)[:, ::-1].ravel())
+run.uninitialised
+
+# %% [markdown]
+# ## Which memory for which number?
+#
+# The sizes are an H200's. A step is one of the walks above: one warp alone, all lanes in one cell.
+#
+# | memory | who sees it | size | a step | good for | what it costs |
+# |---|---|---|---|---|---|
+# | registers | a thread | 256 KB in each multiprocessor, at most 255 registers a thread | no load | a thread's own numbers, short arrays with known indices | fewer warps at a time |
+# | local | a thread | part of global memory | as L1, L2 or memory | arrays indexed by data, spills | loads; stores that go to L2 |
+# | shared | a block | 228 KB in each multiprocessor, 48 KB a block without asking | 14.7 ns | exchange, reuse in a block | copying, barriers |
+# | constant | all threads, read-only | 64 KB, a cache of 8 KB | 17.3 ns in a table of 1 KB | one number for all lanes | one cell at a time |
+# | global, in L1 | all threads, and the host | what shared memory leaves of 256 KB | 20.6 ns | what was just used | it may be gone again |
+#
+# What lies beyond L1 is the subject of [Know where a number lives](11_memory_hierarchy.ipynb).
+
+# %% [markdown]
+# ## On your own
+#
+# ★ Give the dice of `count_by_index` four faces: `FACES = 4` and `seed >> 30`. Where are its counts now? Ask `assemble`.
+#
+# <details><summary>Answer</summary>
+#
+# In registers: there is no local memory left. With four cells, the compiler compares each face thrown with all four, as `count_by_name` does. It decides, so look.
+#
+# </details>
+#
+# ★★ `cubic`: evaluate a polynomial at many points, and load each point once and nothing else. Where do the weights belong?
+
+# %%
+task = exercise("cubic")
+task
+
+# %%
+WEIGHTS = np.array([2, -3, 5, 7], np.float32)
+
+
+@cuda.jit
+def cubic(out, points, weights):
+    """Each thread evaluates a cubic at one point."""
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = weights[0]
+        for k in range(1, 4):
+            out[i] = out[i] * points[i] + weights[k]
+
+
+task.check(cubic)
+
+# %% [markdown]
+# <details><summary>Solution</summary>
+#
+# ```python
+# WEIGHTS = np.array([2, -3, 5, 7], np.float32)
+#
+#
+# @cuda.jit
+# def cubic(out, points, weights):
+#     """Each thread evaluates a cubic at one point."""
+#     constant = cuda.const.array_like(WEIGHTS)
+#     i = cuda.grid(1)
+#     if i < out.size:
+#         x, value = points[i], constant[0]
+#         for k in range(1, 4):
+#             value = value * x + constant[k]
+#         out[i] = value
+# ```
+#
+# `value` and `x` are in registers.
+# The compiler knows the weights and each `k`, so it writes the weights into the instructions: ask `assemble`.
+# With an index that is known only at run time, it would load them from constant memory.
+# The argument `weights` is no longer used.
+#
+# </details>
+#
+# ★★★ `exercise("column_window")`: each thread goes down a column, adds up every three neighbours and loads each of them once.
+#
+# The [assignment](assignments/16_own_memory.ipynb) has 4 exercises, this one among them.
+
+# %% [markdown]
+# ## In practice
+#
+# On a GPU, `kernel.get_local_mem_per_thread()` gives the bytes of local memory, arrays and spills together. Nsight Compute shows them as *local memory*, loads and stores apart from those of global memory.
+#
+# CUDA C++ says `__launch_bounds__` or `-maxrregcount` for what is `max_registers` here.
+#
+# A block may opt in to more than 48 KB of shared memory; `gpu.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN` is the most.
+
+# %% [markdown]
+# ## Further reading
+#
+# - [CUDA C++ Programming Guide, device memory accesses](https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#device-memory-accesses): local, constant and texture memory, from the source.
+# - [Numba: memory management](https://numba.readthedocs.io/en/stable/cuda/memory.html): local, shared and constant arrays.
+#
+# *Next:* [Transpose a matrix nearly as fast as a copy](21_transpose.ipynb): a transpose must run down a column on one side; can it be as fast as a copy all the same?
