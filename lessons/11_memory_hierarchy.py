@@ -184,7 +184,7 @@ compare({"16 KB": warm[16 * KB], "4 MB": warm[4 * MB], "64 MB": warm[64 * MB]},
 # In the long one, memory delivers, too.
 # So a step takes 20 ns if L1 answers it, seven times as long if L2 does, and 17 times as long if memory does. That is the difference between the two walks.
 #
-# The rule: a load is as slow as the nearest memory that has its line.
+# The rule: a load is as slow as the nearest memory that has its sector.
 # What you used a moment ago is near; whether it still is depends on how much you used since.
 
 # %% [markdown]
@@ -200,7 +200,7 @@ compare({"16 KB": warm[16 * KB], "4 MB": warm[4 * MB], "64 MB": warm[64 * MB]},
 # %% [markdown]
 # ## How much: bandwidth
 #
-# A load from memory takes an eternity, in which a warp could execute hundreds of instructions.
+# While a warp waits for a load from memory, the clock ticks nearly 700 times.
 # And yet GPUs are known for fast memories. How do the two fit together?
 #
 # A lorry from the warehouse arrives late, but many lorries can be on the road at once.
@@ -208,7 +208,7 @@ compare({"16 KB": warm[16 * KB], "4 MB": warm[4 * MB], "64 MB": warm[64 * MB]},
 # To see it, all threads of the GPU must load, and none may wait for its own last load before it asks again.
 
 # %% [markdown]
-# In the next kernel all threads read an array together, again and again.
+# In the next kernel all threads read an array together, again and again; in a small one, each thread returns to the same bytes.
 # `load4(a, i)` loads `a[i]` to `a[i + 3]` with one instruction, 16 bytes.
 # The index of a load does not depend on the load before, so a thread can send four of them off before the first has arrived.
 # It adds up all that comes, so that the compiler cannot drop a load. (`uint32` keeps the indices at 32 bits; [Read what a line becomes](31_types_and_instructions.ipynb) says why.)
@@ -259,10 +259,11 @@ plot_bandwidth(READ, [m.gb_per_s for m in reads.values()],
 
 # %% [markdown]
 # The curve is what the threads load in a second. The bars below show, by the counters, which level delivered it.
+# (The size is the whole array's. A multiprocessor touches only a part of it, so L1 lasts longer here than for the one walker.)
 # Read a level's rate where its colour fills the bar: about 31,000 GB/s from L1, 8,600 from L2, and 4,600 from memory, close to the 4,800 of its data sheet.
 #
-# So memory is 17 times as far as L1, but its rate is only about a seventh of L1's.
-# Latency and bandwidth are two properties: a lorry is no faster on a wide road, but more of them arrive.
+# So memory is 17 times as far as L1, but its rate is only about a seventh of what the L1s of all multiprocessors deliver together.
+# Latency and bandwidth are two properties: a wider road makes no lorry faster, but more of them arrive.
 
 # %% [markdown]
 # ## How many must be on their way?
@@ -298,10 +299,10 @@ plot_in_flight({"a walker a warp": (32 * threads // 32, None),
 # %% [markdown]
 # The line that rises is Little's law for a load of 349 ns, and the level line is the rate of `read` from memory.
 # The rings are not measured: they are what the law allows if one lane of each warp walks along a chain, and if each thread waits for one number. (One walker alone would be far to the left.)
-# A thread of `read` can have 64 bytes in flight, and all together about ten times what is needed. That makes memory no faster. Read the law the other way round: with ten times as many bytes in flight at the same rate, a load takes ten times as long. It waits in a queue.
+# A thread of `read` can have 64 bytes in flight, and all together about ten times what is needed. That makes memory no faster: its loads wait in a queue. By the counters, a warp of `read` waits 3.4 µs for its four loads, ten times as long as a step of the walk.
 
 # %% [markdown]
-# This is what many threads are for. A GPU does not shorten a load; it has so many in flight that memory always works, and while some warps wait, others compute. That is called **latency hiding**.
+# This is what many threads are for. A GPU shortens no load; it has so many in flight that memory always works, and while some warps wait, others compute. That is called **latency hiding**.
 
 # %% [markdown]
 # ## What changed

@@ -230,6 +230,7 @@ plot_levels({f"jumps of {jump}, {m.median_us:,.0f} µs": m.traffic
 # %% [markdown]
 # Eight times, and twice: L1 has dropped each sector before the thread comes back.
 # Now the waste goes all the way down to memory, and at 8 the kernel takes more than twice as long as at 1.
+# (The compiler takes four steps together, so from 2 on the thread waits for memory every time, as `sum_columns` does.)
 #
 # So a cache makes up for a wasteful request if the rest of each sector is asked for *soon*.
 
@@ -359,7 +360,7 @@ compare({f"{apart:,}": (by_rows[LONG], by_columns[LONG])
         by="numbers from row to row")
 
 # %% [markdown]
-# It is the places.
+# Places decide most of it.
 # At 16,385 no two lanes share one: a request keeps the path busy for a quarter of the time, and the sums take half as long.
 # At 16,416, again a whole number of lines, all is as before.
 # Column sums do not care, since their lanes are side by side.
@@ -513,7 +514,7 @@ compare({("a strip a lane", TALL): row_strips[SHORT],
 # With as many threads, lanes side by side are 3.5 times as fast as strips, and still 1.8 times as fast as strips at the best distance, and for them the distance hardly matters.
 # With 16 bytes a lane, memory is busy nearly all the time.
 #
-# That is the rule to remember: **let neighbouring lanes load neighbouring numbers**, even where a cache would make up for it.
+# So **let neighbouring lanes load neighbouring numbers**, even where a cache would make up for it.
 
 # %% [markdown]
 # ## Offsets and strides
@@ -563,7 +564,7 @@ plot_levels({f"{name}, {copies[at].median_us:,.0f} µs": copies[at].traffic
 
 # %% [markdown]
 # An offset of one element adds a fifth sector to each load request, but it is the first sector of the next request, and L1 still has it.
-# So no offset that we tried costs more than 3%.
+# No offset costs more than 3%.
 #
 # With a stride, nobody comes back for the rest of a sector, so no cache can make up for it.
 # At stride 8, each element costs a sector on every level, and the copy takes almost four times as long.
@@ -699,7 +700,7 @@ plot_levels({f"{name}, {m.median_us:.0f} µs": m.traffic
 # %% [markdown]
 # Neighbours touch four times as many sectors, in loads and in stores, and their copy takes 1.9 times as long.
 # L1 makes up for the loads: it requests hardly more from L2.
-# But it passes the stores on, and nearly four times as many sectors reach L2.
+# But it passes the stores on, and nearly four times as many sectors reach L2. (What these cost, we did not measure.)
 #
 # A thread's neighbours belong to the neighbouring *lanes*; its own next element lies a block further on.
 
@@ -773,7 +774,6 @@ task.check(mirror)
 # ## In practice
 #
 # In Nsight Compute, the three counts are `l1tex__t_sectors_pipe_lsu_mem_global_op_ld`, `lts__t_sectors_srcunit_tex_op_read` and `dram__bytes_read`.
-# The emulator has the first, from your source; the others depend on the GPU's caches.
 #
 # Whole arrays begin at a multiple of 256 bytes; the rows of a matrix begin at a multiple of 32 only if their length allows it.
 

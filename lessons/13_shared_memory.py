@@ -189,7 +189,7 @@ film
 # The tile has turned nine loads from global memory into one.
 # **Predict.** How much of the time is left: a ninth, half, or all of it?
 #
-# To judge the answer you need a **floor**, a time that no version with these blocks can beat.
+# To judge the answer you need a **floor**, a time that no version with these blocks, and one element a thread, can beat.
 # Each must read every number and write as many, so take a copy:
 #
 # <details><summary>For the curious: why <code>uint32</code>?</summary>
@@ -227,7 +227,7 @@ compare({"a copy": floor, "add_window": direct, "add_window_tiled": tiled},
 # *What could it save?* Only what lies above the floor, a quarter of the time without a tile.
 # Behind L1 nothing: with and without it, a warp fetches as many sectors from L2, so L1 already served eight of nine loads.
 #
-# *What did it cost?* A warp issues twice as many instructions, and they take four fifths of the **issue slots**, the cycles in which a scheduler could issue one.
+# *What did it cost?* A warp issues twice as many instructions. They take four fifths of the **issue slots**, the cycles in which a scheduler could issue one: that alone is longer than the whole kernel without a tile.
 #
 # So there are two suspects, the tile itself and the instructions.
 # To find the culprit you need a **control**, a launch that differs in one thing only.
@@ -356,9 +356,9 @@ compare({("", "", "a copy"): floor}
 # *Was it the instructions?* Yes. For nine uses, the tile now costs as little as in the copy, and not two thirds of the time.
 #
 # *Does the tile save anything?* In the rows without tests, nothing for nine uses, and a tenth for 33.
-# A tile does not save *requests*: a warp makes 33, to L1 or to the tile, and one data path answers both. In either kernel it is busy for more than three quarters of the time.
+# A tile does not save *requests*: a warp makes 33, to L1 or to the tile, and one data path answers both. In both it is busy for more than three quarters of the time.
 #
-# To take instructions away saved more than the tile, and needed none.
+# Removing instructions saved more than the tile did, without shared memory.
 # To save requests, a thread must keep numbers in registers, for several sums, as in [Compute each cell from its neighbours](28_stencil_and_convolution.ipynb).
 
 # %% [markdown]
@@ -538,8 +538,8 @@ compare(turns, "µs", "sectors from L2 per warp", "sectors to L2 per warp",
 # To load down one is better: L1 asks L2 for each sector once, and keeps it for the other warps of the block.
 # But the rows of this matrix are a whole number of lines long, so the lanes of a request meet in one column of L1.
 #
-# In a tile of 32 columns they meet again: the cells of a column are 32 apart.
-# One more column, which nobody uses, makes them 33 apart, and this tile is fastest.
+# In a tile of 32 columns they meet again, since the cells of a column are 32 apart, and the kernel is slower than without a tile.
+# One more column, which nobody uses, makes them 33 apart, and this kernel is fastest.
 
 # %% [markdown]
 # <details><summary>For the curious: would longer rows do the same without a tile?</summary>
@@ -792,8 +792,6 @@ task.check(pool)
 
 # %% [markdown]
 # ## In practice
-#
-# L1 and shared memory have one memory in common: a larger tile leaves less room for L1.
 #
 # From the A100 on, a kernel can load the next tile *asynchronously* while it works on this one; [Multiply matrices as fast as cuBLAS](24_up_the_ladder_to_cublas.ipynb) does.
 

@@ -112,7 +112,7 @@ explore(draw_stride, stride=[1, 2, 3, 8, 13, 16, 32, 33])
 # With stride 8 that is so for every fourth lane.
 # With an odd stride it is so for no two lanes of a warp.
 #
-# So it is not the length that counts: every factor of two that a stride shares with 32 doubles the queue, and other factors do not matter.
+# So length does not matter. What matters is how often two divides the stride: each factor of two, up to 32, doubles the queue.
 # In Python, `gcd(stride, 32)` lanes meet in a bank, and a load has `gcd(stride, 32) - 1` conflicts.
 #
 # ## Strides, counted
@@ -204,13 +204,12 @@ compare({stride: on_gpu[stride] for stride in (1, 2, 32, 33)},
         by="stride")
 
 # %% [markdown]
-# Nothing: all of them execute the same instructions, and only the cycles for each request differ.
+# No: the instructions are the same. Only the cycles for each request differ, and with them how busy the path is.
 # A wavefront keeps the data path busy for one cycle.
 # In `hop` the path is busy nearly all the time, so twice the wavefronts take twice the time.
 #
 # You have met this queue in [L1](12_coalescing.ipynb), where numbers at the same place of their lines came one after another.
 # L1 has banks, too, and a number's place in its line says which one.
-# When lanes walked [through a table](13_shared_memory.ipynb) 32 cells apart, a request kept the data path busy for some 30 cycles, from L1 as from a tile, and 33 cells apart for one.
 #
 # ## When lanes ask for the same word
 #
@@ -313,7 +312,7 @@ compare(sized, {"wavefronts per load, emulated": wavefronts},
         by=("bytes per element", "stride", "lanes on a cell"))
 
 # %% [markdown]
-# It does.
+# While the data path is the limit, it does: in all rows but the last.
 # Elements of 2 bytes take as long as those of 4, and half as long at stride 2, where their words are side by side.
 # Multicasts cost nothing.
 # Elements of 8 bytes take twice as long, without a conflict.
@@ -321,11 +320,11 @@ compare(sized, {"wavefronts per load, emulated": wavefronts},
 # %% [markdown]
 # <details><summary>For the curious: why does the last row take one wavefront?</summary>
 #
-# Both half warps of a *load* go together if lanes 0 and 1, 2 and 3, and so on ask for the same element, or if 0 and 2, 1 and 3, 4 and 6, and so on do. Groups of five do not, although they ask for fewer bytes. Quarter warps pair up in the same way, so a load of 16 bytes never takes fewer than two wavefronts. Stores never do.
+# Both half warps of a *load* go together if lanes 0 and 1, 2 and 3, and so on ask for the same element, or if 0 and 2, 1 and 3, 4 and 6, and so on do. Groups of five do not, although they ask for fewer bytes. Quarter warps pair up in the same way. The halves and quarters of a *store* never go together.
 #
-# NVIDIA's guide does not say so. The course's tests compare the rule with an H200's counters, for random requests.
+# NVIDIA's guide does not say so; the course's tests compare the rule with an H200's counters.
 #
-# The wavefronts halve, but the time falls by a third only: the data path is no longer busy all the time, but in 78% of the cycles.
+# The wavefronts halve, but the time falls by a third only: the data path is busy in 78% of the cycles only, and what limits it then, we did not measure.
 #
 # </details>
 
@@ -497,7 +496,7 @@ explore(draw_rows, across=[32, 16, 8], words=[32, 33, 40, 48])
 #
 # <details><summary>Answer</summary>
 #
-# 48 words for a block 16 wide, and 40 for one 8 wide: the next row of a warp must begin as many banks further on as the block is wide.
+# 48 words for a block 16 wide, and 40 for one 8 wide: if each row begins as many banks further on as the block is wide, the rows of a warp fill all banks.
 #
 # </details>
 #
@@ -523,7 +522,7 @@ run
 
 # %% [markdown]
 # The answer is right, so a test of answers passes.
-# Only the count says that nothing was gained: a load takes as many wavefronts as before. (`run.assert_no_bank_conflicts()` tests it.)
+# Only the count says that nothing was gained. (`run.assert_no_bank_conflicts()` tests it.)
 #
 # ## What is it worth?
 #
@@ -586,11 +585,10 @@ plot_exposed(list(WIDTHS.values()), {
 # %% [markdown]
 # On the dashed line, each further wavefront costs the kernel a cycle, as in `hop`.
 # At first the kernel stays below it: most of a short queue is hidden.
-# At the end it runs alongside: from 16 to 32 wavefronts, each costs its cycle.
-# Then the transpose takes 1.75 times as long. (One point lies below zero: launches differ by a percent or two.)
+# At the end it runs alongside: from 16 to 32 wavefronts, each costs its cycle, and the transpose takes 1.75 times as long. (One point lies below zero: these are cycles of single launches.)
 #
 # Can you tell beforehand what a repair will save?
-# Not exactly, but you can tell the most: each conflict is one more cycle of the data path, so divide a multiprocessor's conflicts by its cycles.
+# Not exactly, but you can tell the most, within a percent or two, if all multiprocessors share the work: each conflict is one more cycle of the data path, so divide the conflicts of one by its cycles.
 
 # %% tags=["timing", "hide-input"]
 # Puts that bound beside what rows of 33 words really save.
@@ -698,7 +696,7 @@ task.check(turn_float64)
 #
 # <details><summary>For the curious: other counts</summary>
 #
-# That counter also counts requests that waited for other traffic: in these transposes, up to 0.2 a request.
+# That counter has more than the rule counts: in these transposes, up to 0.2 a request. We take it for waiting on other traffic.
 #
 # The first CUDA GPUs had 16 banks and served half a warp at a time; older texts count by that rule.
 #

@@ -53,7 +53,7 @@ with expect(AssertionError):
     check(out[:64], rotate_spec(a[:64]))
 
 # %% [markdown]
-# With 32 threads all values are right; with 64, the same two lines get one of them wrong.
+# In the emulator, all values are right with 32 threads; with 64, the same two lines get one wrong.
 # Is the kernel right for 32 threads?
 # If the answer cannot tell, what can?
 #
@@ -100,7 +100,7 @@ plot_intervals([store_own(6), load_next(6)])
 # Each cell is now stored in the first and loaded in the second.
 #
 # The rule: two accesses to one cell by different threads are ordered if a barrier lies between them.
-# Within one interval they are not, and if at least one of them is a store, they race.
+# Within one interval they are not, and if at least one of them is a store, they race. (Atomics, below, do not race with one another.)
 #
 # ## Read after write
 #
@@ -114,7 +114,7 @@ run_64.races, run_32.races, run_32.races.minor
 #
 # With 64 threads, two hazards are between warps: thread 31 loads what warp 1 stores, and thread 63 what warp 0 stores.
 # With 32 threads there is only one warp, but its lanes race with one another, which `races.minor` lists.
-# Lanes on one path usually run side by side, and so the answer was right, but CUDA does not promise it.
+# The emulator runs them side by side, as a GPU usually does, and so the answer was right; CUDA does not promise it.
 # A race that gives the right answer is still a race.
 #
 # One line fixes it: a barrier between the two.
@@ -463,7 +463,7 @@ count, run.races[0]
 # The emulator counts 8 threads, and an H200 counted 1 in each of 1,000 launches.
 #
 # `syncthreads` does not help: it waits for the threads of its own block only.
-# But an addition needs no order, only that nobody comes between. So it needs an atomic.
+# But the order of additions does not matter; each must be indivisible.
 #
 # Each kernel below has one. Its threads add to one cell; or to a cell of their block; or they count in shared memory, and thread 0 adds the block's count to the one cell.
 
@@ -528,8 +528,8 @@ plot_times(list(many), [m.median_us for m in many.values()],
 # So the time goes to the one cell, where all blocks meet, and not to the atomics.
 #
 # The last kernel gives the sum as well, with one atomic a block on that cell.
-# It is faster than the race, and most of its time is the start of blocks: see the first bar.
-# So add up where few meet, and send one atomic for all.
+# It is faster than the race, and takes little more than starting the blocks: see the first bar.
+# So add up within the block, and send one atomic for each block.
 #
 # An atomic leaves the order open, so float sums differ in their last digits: the same 65,536 floats gave 103 different sums in 1,000 launches.
 
@@ -561,10 +561,10 @@ plot_fences(first=False, second=False)
 # Block 1 learns that block 0 has counted, and still loads the old part.
 #
 # A **fence** (NVIDIA: *memory fence*), `cuda.threadfence()`, orders a thread's own accesses, and waits for no other thread.
-# It does two things:
+# CUDA promises two things, and an H200 keeps them like this:
 #
-# - It waits until the thread's stores are where all can see them. So the part is in L2 before the count.
-# - It empties its multiprocessor's L1, so that the thread's next loads find no old copy.
+# - What the thread stored before is seen before what it stores after: it waits until the part is in L2.
+# - What it loads after is no older than what it loaded before: it empties its multiprocessor's L1.
 #
 # One block needs the first, the other the second:
 
@@ -614,11 +614,11 @@ run.races
 # | with both | 0 |
 # | with no fence, and `=` for `+=` | 0 |
 #
-# The last row says what goes wrong without a fence.
+# The last row points to the cause.
 # With `=`, no block loads its part, so no L1 makes a copy of the parts' sector.
 # (No count was seen to overtake a part, but CUDA allows that.)
 #
-# One fence is enough here, since in the last block either one empties L1 after its `+=` and before it loads the parts.
+# Probably one fence is enough here, since in the last block either one empties L1 after its `+=` and before it loads the parts.
 # That is luck again, so write both.
 # The emulator takes an atomic for a second fence; `emulate(total, strict=True)` asks for both, and so do the exercises.
 
@@ -752,14 +752,13 @@ task.check(largest)
 # %% [markdown]
 # ## In practice
 #
-# `compute-sanitizer --tool racecheck` finds races in shared memory, except those of an atomic with a plain access.
-# Of 112 kernels with a race in this course's tests, it reports 67.
+# `compute-sanitizer --tool racecheck` looks at shared memory only, and passes over an atomic beside a plain access.
+# Of 112 kernels with a race in this course's tests it reports 67; most of the others race in global memory.
 #
 # The emulator needs no luck, but it sees only this launch: another size or other data may reach another line.
 #
 # Where lanes of one warp wait at two different barriers, CUDA leaves open what happens: an H200 went on, and the emulator stops with an error.
 #
-# With more threads a block, `total` needs `syncthreads` before its first fence; then one thread fences and counts.
 
 # %% [markdown]
 # ## Further reading

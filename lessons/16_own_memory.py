@@ -159,19 +159,12 @@ plot_requests({"the same face": list(4 * lanes),
 # With thrown faces they touch about 21 on average, by `emulate` and by the GPU's counters.
 #
 # Do these requests reach memory? The loads do not even leave the multiprocessor: L1 delivers them.
-# But L1 passes every store on to L2, and that is 727 million sectors that `count_by_name` never sends.
-# The GPU's counters say what warps wait for, too: in `count_by_index`, 99% of the waiting is for local memory or for room in the queue to it. In `count_by_name`, nobody waits for memory at all.
+# But L1 passes every store on to L2, and waiting for all this fills the time: in `count_by_index`, 99% of the waiting is for local memory or for room in the queue to it. In `count_by_name`, nobody waits for memory at all.
+# Which part of the way is narrow we do not know: the kernel below that spills sends L2 more sectors in the same time.
 
 # %% [markdown]
-# <details><summary>For the curious: what we do not know</summary>
-#
-# No unit that we counted is full. The busiest is L2, with 29%.
-# So we know what the warps wait for, and not which part of the way there is narrow.
-#
-# </details>
-#
 # The rule: an array of a thread's own belongs in registers, and it gets there if it is short and each index is known when the kernel is compiled: a number, or the variable of a loop of fixed length. An index that comes from data sends it to local memory.
-# If you need such an index, try shared memory, whose stores stay in the multiprocessor. ([Count a billion bytes in the time it takes to read them](27_histogram.ipynb) does that.)
+# If you need such an index, try shared memory, and measure both. ([Count a billion bytes in the time it takes to read them](27_histogram.ipynb) does that.)
 
 # %% [markdown]
 # ## What spills
@@ -234,8 +227,9 @@ compare(thrown, "registers", "bytes spilled",
 # Look at the 132 blocks first: there is one block on each multiprocessor, with either kernel, so nothing differs but the limit. The kernel that spills takes 6.9 times as long, for 1.5 times as many instructions. Its warps wait for local memory, and those of the other never do.
 #
 # With twice as many blocks, the free kernel runs them one after another, and takes twice as long. The limited one runs them together, and still takes 1.9 times as long as for half of them.
-# More warps help a kernel that lacks warps. This one lacks registers.
-#
+# The free kernel does not lack warps: with one block it already issues an instruction in 88% of the cycles, so a second block beside it could save an eighth at most. Spilling cost far more.
+
+# %% [markdown]
 # The rule: before you limit registers, ask `assemble` what will be spilled. If it is nothing, the limit may pay; try it.
 
 # %% [markdown]

@@ -167,5 +167,6 @@ class LatencyHidden(Explain):
         "A step along the chain cannot begin before the previous load has ended, so "
         "the waits add up. The loads of `read` do not depend on one another: while "
         "one warp waits, others ask, and with enough requests on their way memory "
-        "works all the time, though each single load takes as long as before."
+        "works all the time, though no load becomes shorter; with more on their way "
+        "than needed, each even waits in a queue."
     )

@@ -28,7 +28,7 @@ class WhereItLives(Predict):
             cuda.syncthreads()
             total = float32(0)
             for k in range(4):
-                total += $constant[k] * $shared[i ^ k]
+                total += $constant[places[i] % 4] * $shared[i ^ k]
             $local[places[i]] += total
             out[i] = $local[i % 64]
     """

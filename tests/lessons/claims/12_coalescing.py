@@ -319,7 +319,7 @@ CLAIMS = {
     "of the next request, and L1 still has it": (
         lambda it: from_l2(it.copies[1, 1]) < 1.01 * from_l2(at(it, 1))
     ),
-    "So no offset that we tried costs more than 3%": (
+    "No offset costs more than 3%": (
         lambda it: (
             all(faster(at(it, 1), m) < 1.03 for m in shifted(it).values())
             and len(shifted(it)) == 6
