@@ -271,6 +271,7 @@ class LastBlock(Write):
             f"""last[0] = ticket == cuda.gridDim.x - 1
     cuda.syncthreads()
     if last[0]:
+        cuda.threadfence()
         whole = $type(0)
         for i in range(thread, parts.size, cuda.blockDim.x):
             whole = $join_parts
