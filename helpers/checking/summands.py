@@ -1,6 +1,6 @@
 """Which part of an input a sum lacks: an element, a row, a block, its own number.
 
-Several results must lack the same, or it may be chance: whoever asks compares them.
+Several results must lack the same, or it may be chance; the caller compares them.
 """
 
 import numpy as np

@@ -66,7 +66,7 @@ class Rungs(Predict):
         "direct": "Neighbouring lanes have neighbouring rows of `dst`.",
         "tiled": "What a warp loads from a column of the tile, it stores along a row.",
         "tile": "The cells of a column are 32 words apart.",
-        "padded": "Ask what the width and 32 share: so many cells of a column meet.",
+        "padded": "As many cells of a column meet as the greatest common divisor of width and 32.",
     }
     wrong = {
         "sectors of a row": lambda self: self.truth() | {"direct": 4},
