@@ -152,30 +152,30 @@ class Unwritten:
 
 
 def too_early(events, unwritten) -> list:
-    """For each access the addresses and columns of its reads of places that nothing
+    """For each access the addresses and columns of its reads of cells that nothing
     wrote before; the marks `unwritten` are then brought up to date.
 
-    `events` are accesses, each with columns of place, time, address and column.
+    `events` are accesses, each with columns of cells, time, address and column.
     """
     reads, writes = [], []
-    for access, place, *rows in events:
+    for access, cells, *rows in events:
         if access.reference.kind != "store":
-            missing = unwritten[place]
+            missing = unwritten[cells]
             if missing.any():
-                reads.append((access, *(row[missing] for row in (place, *rows))))
+                reads.append((access, *(row[missing] for row in (cells, *rows))))
         if access.reference.kind != "load":
-            writes.append((place, rows[0]))
+            writes.append((cells, rows[0]))
     wanted = np.unique(np.concatenate([NONE, *(read[1] for read in reads)]))
     first = np.full(len(wanted), np.iinfo(np.int64).max)  # when each is written
-    for place, time in writes if reads else ():
-        at = np.minimum(np.searchsorted(wanted, place), len(wanted) - 1)
-        known = wanted[at] == place
+    for cells, time in writes if reads else ():
+        at = np.minimum(np.searchsorted(wanted, cells), len(wanted) - 1)
+        known = wanted[at] == cells
         np.minimum.at(first, at[known], time[known])
-    for place, _ in writes:
-        unwritten[place] = False
+    for cells, _ in writes:
+        unwritten[cells] = False
     found = []
-    for access, place, time, address, column in reads:
-        early = first[np.searchsorted(wanted, place)] >= time
+    for access, cells, time, address, column in reads:
+        early = first[np.searchsorted(wanted, cells)] >= time
         if early.any():
             found.append((access, address[early], column[early]))
     return found

@@ -85,10 +85,10 @@ def _positions(batch):
     """The barrier that each thread waits at, -1 for those that do not."""
     rows = []
     for warp in batch.warps:
-        place = np.full((WARP_SIZE, batch.blocks), -1)
+        waits_at = np.full((WARP_SIZE, batch.blocks), -1)
         for pc, (active, _) in warp.waiting.items():
-            place[whole(active, place.shape)] = pc
-        rows.append(place)
+            waits_at[whole(active, waits_at.shape)] = pc
+        rows.append(waits_at)
     return np.concatenate(rows)[: batch.geometry.threads]
 
 
@@ -258,7 +258,7 @@ def _divergence(batch, block, column):
     site = barriers[first].site
     arrived = int((column == first).sum())
     missing = np.flatnonzero(column != first)
-    place = batch.warps[0].block_at(block)
+    block_id = batch.warps[0].block_at(block)
     other = int(column[missing[0]])
     where = (
         "never come to it"
@@ -268,7 +268,7 @@ def _divergence(batch, block, column):
     return BarrierError(
         f"the barrier of line {site.line} is reached by {arrived:,} of the "
         f"{len(column):,} threads "
-        f"of block {place}: {_threads(missing)} {where}\n"
+        f"of block {block_id}: {_threads(missing)} {where}\n"
         f"    {site.text}\n"
         f"  {site.place}\n"
         f"  {_on_hardware(column, first)}\n"

@@ -276,9 +276,11 @@ class Batch:
         self.launch.stopped_at = basic_block.site_in(error.__traceback__) or warp.loop
         if isinstance(error, (TypeError, AttributeError)):
             here, inputs = self.launch.stopped_at, basic_block.inputs
-            missing = [it for it in inputs if is_missing(warp.values[it.slot])]
+            missing = [name for name in inputs if is_missing(warp.values[name.slot])]
             if missing:
-                first = min(missing, key=lambda it: (it.site != here, it.site is None))
+                first = min(
+                    missing, key=lambda name: (name.site != here, name.site is None)
+                )
                 self.launch.stopped_at = first.site or here
                 raise NoValueError(first.name) from error
 

@@ -91,7 +91,7 @@ def out_of_bounds(warp, reference, array, indices, axis, active):
     index = tuple(_at(i, lane, block) for i in indices)
     written = ", ".join(map(str, index)) if len(index) > 1 else str(index[0])
     verb = {"load": "reads", "store": "writes", "atomic": "updates"}[reference.kind]
-    thread, place = warp.thread_at(lane), warp.block_at(block)
+    thread, block_id = warp.thread_at(lane), warp.block_at(block)
     site, name = reference.site, reference.array
     size = shape[axis]
     most = f"the last index is {size - 1}" if size else "there is no index"
@@ -101,7 +101,7 @@ def out_of_bounds(warp, reference, array, indices, axis, active):
         f"line {site.line} {verb} {name}[{written}], but `{name}` has shape "
         f"{shape}: along axis {axis} {most}\n"
         f"    {site.text}\n"
-        f"  {site.place}, thread {thread} of block {place}\n"
+        f"  {site.place}, thread {thread} of block {block_id}\n"
         f"  Remedy: {remedy}"
     )
     error.at = block, warp.number, lane

@@ -57,8 +57,8 @@ def note(warp, active, request):
     if warp.memory.raised is not None:
         return
     thread = [int(np.broadcast_to(axis, shape)[lane, block]) for axis in warp.thread]
-    place = [int(np.broadcast_to(axis, shape)[lane, block]) for axis in warp.block]
-    warp.memory.raised = request, thread[::-1], place[::-1]
+    block_id = [int(np.broadcast_to(axis, shape)[lane, block]) for axis in warp.block]
+    warp.memory.raised = request, thread[::-1], block_id[::-1]
 
 
 def tell(warp, active, note, value):

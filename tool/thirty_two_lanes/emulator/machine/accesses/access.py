@@ -262,8 +262,8 @@ def choose_array(active, index, arrays):
     """The array of a tuple at an index that the lanes computed."""
     index = np.where(index < 0, index + len(arrays), index)
     result = None
-    for place, array in enumerate(arrays):
-        here = index == place
+    for which, array in enumerate(arrays):
+        here = index == which
         taking_part = here if active is None else here & active
         if taking_part.any():
             result = array if result is None else merge(here, array, result)

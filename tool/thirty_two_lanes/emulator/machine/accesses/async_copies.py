@@ -94,8 +94,8 @@ class Copies:
         if id(cells.memory) not in self.words:
             count = -(-cells.memory.size // WORD_BYTES)
             self.words[id(cells.memory)] = np.zeros(count, np.int32)
-        for place in range(len(copy.values)):
-            words = _words(cells, copy.first + place, lanes)
+        for k in range(len(copy.values)):
+            words = _words(cells, copy.first + k, lanes)
             self.words[id(cells.memory)][words[lanes]] = numbers
 
 
@@ -114,10 +114,10 @@ def emit_early(warp, reference, array, offset, active, count=1):
     if marks is None or not warp.listeners["early"]:
         return
     lanes = taking_part(warp, active)
-    for place in range(count):
-        words = np.where(lanes, _words(cells, offset + place, lanes), 0)
+    for k in range(count):
+        words = np.where(lanes, _words(cells, offset + k, lanes), 0)
         found = np.where(lanes, marks[words], 0)
-        addresses = np.broadcast_to(cells.bytes_at(offset + place), lanes.shape)
+        addresses = np.broadcast_to(cells.bytes_at(offset + k), lanes.shape)
         for number in np.unique(found[found > 0]).tolist():
             copy, thread = copies.origin(number)
             what = reference, copy, thread, addresses, found == number, warp.who

@@ -121,8 +121,8 @@ def _in_turn(warp, taking_part):
     if warp.blocks == 1:
         return taking_part
     order = warp.batch.in_turn
-    lane, place = np.nonzero(taking_part[:, order])
-    return lane, order[place]
+    lane, block = np.nonzero(taking_part[:, order])
+    return lane, order[block]
 
 
 def _update(operator, array, before, value) -> Update:
@@ -158,12 +158,12 @@ def _one_by_one(warp, cells, flat, lanes, update):
         else np.zeros(0, bool)
     )
     start = np.flatnonzero(first)
-    place = np.arange(len(flat)) - np.repeat(start, np.diff(np.r_[start, len(flat)]))
+    turn = np.arange(len(flat)) - np.repeat(start, np.diff(np.r_[start, len(flat)]))
     old = np.empty(len(flat), cells.dtype)
-    by_place = np.argsort(place, kind="stable")
-    bounds = np.searchsorted(place[by_place], np.arange(place.max(initial=-1) + 2))
+    by_turn = np.argsort(turn, kind="stable")
+    bounds = np.searchsorted(turn[by_turn], np.arange(turn.max(initial=-1) + 2))
     for begin, end in zip(bounds[:-1], bounds[1:], strict=True):
-        now = order[by_place[begin:end]]
+        now = order[by_turn[begin:end]]
         before = cells[flat[now]]
         after = update(before, *(value[now] for value in lanes)).astype(cells.dtype)
         if not np.array_equal(before, after):

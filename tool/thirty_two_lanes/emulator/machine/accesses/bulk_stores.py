@@ -12,18 +12,18 @@ def fill(warp, array, reference, value, active):
     for part, threads in array.here(active):
         if isinstance(value, tuple):
             _fits(reference.site, part, len(value), threads)
-        for place, (index, taking_part) in enumerate(elements(part, threads)):
-            if place:
+        for k, (index, taking_part) in enumerate(elements(part, threads)):
+            if k:
                 _emit_repeat(warp, reference.site, taking_part)
-            item = value[place] if isinstance(value, tuple) else value
+            item = value[k] if isinstance(value, tuple) else value
             store(warp, reference, part, index, item, taking_part)
 
 
 def move(warp, array, source, stored, loaded, active):
     """`array[...] = source`, a record for each element, or element by element."""
     for part, threads in array.here(active):
-        for place, (index, taking_part) in enumerate(elements(part, threads)):
-            if place:
+        for k, (index, taking_part) in enumerate(elements(part, threads)):
+            if k:
                 _emit_repeat(warp, stored.site, taking_part)
             source_index = index if _ndim(source) else ()
             value = load(warp, loaded, source, source_index, taking_part)
@@ -43,8 +43,8 @@ def elements(array, active):
         taking_part = active
         if varies:
             inside = np.True_
-            for place, size in zip(index, array.shape, strict=True):
-                inside = inside & (place < size)
+            for along, size in zip(index, array.shape, strict=True):
+                inside = inside & (along < size)
             taking_part = inside if active is None else inside & active
         if taking_part is None or taking_part.any():
             yield tuple(map(np.int64, index)), taking_part

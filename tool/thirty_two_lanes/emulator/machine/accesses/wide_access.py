@@ -19,7 +19,7 @@ def load_wide(warp, reference, array, indices, count, active):
     """`count` neighbours from `array[indices]` on, a value of each lane for each."""
     cells = array.cells
     offset = _first_cell(warp, reference, array, indices, count, active)
-    return tuple(cells.gather(cells.at(offset + place)) for place in range(count))
+    return tuple(cells.gather(cells.at(offset + k)) for k in range(count))
 
 
 def store_wide(warp, reference, array, indices, values, active):
@@ -65,8 +65,8 @@ def _write(warp, array, offset, values, lanes):
     """Write neighbours, in some lanes."""
     warp.memory.changes += 1
     cells = array.cells
-    for place, value in enumerate(values):
-        at = np.broadcast_to(cells.at(offset + place), lanes.shape)[lanes]
+    for k, value in enumerate(values):
+        at = np.broadcast_to(cells.at(offset + k), lanes.shape)[lanes]
         cells.flat[at] = np.broadcast_to(value, lanes.shape)[lanes]
 
 
