@@ -1,0 +1,360 @@
+# %% [markdown]
+# # Know when a cache makes up for it
+#
+# *45 minutes*
+#
+# **What you'll do:** find out which of two kernels requests eight times as many bytes as it uses, watch it win all the same, and find out when it loses.
+#
+# **What you'll learn:**
+#
+# - say when the rest of a sector is still in L1, and when it is gone
+# - count for which steps a warp must wait for memory
+# - tell why requests from L1 cost time of their own, and where numbers should lie
+#
+# **What you'll need:** the memories and caches, as in [Know where a number lives](11_memory_hierarchy.ipynb), sectors, as in [Fetch no more than you use](12_coalescing.ipynb), L1's data path, as in [Use a tile where it pays](13_shared_memory.ipynb), and banks, as in [Share a tile without queueing](14_bank_conflicts.ipynb).
+
+# %%
+import numpy as np
+from numba import cuda, float32
+
+from helpers import (check, compare, device, emulate, exercise, explore,
+                     measure, plot_levels, plot_requests, plot_sectors,
+                     plot_series)
+
+device
+
+# %% [markdown]
+# ## Which sum is wasteful?
+#
+# Two kernels add up the same matrix.
+# In `sum_rows`, each thread takes a row and walks along it, number by number, the order that suits a CPU's caches.
+# In `sum_columns`, each thread takes a column, and so it jumps a whole row at each step.
+
+# %%
+@cuda.jit
+def sum_rows(out, matrix):
+    """Each thread adds up one row."""
+    row = cuda.grid(1)
+    total = float32(0)
+    for col in range(matrix.shape[1]):
+        total += matrix[row, col]
+    out[row] = total
+
+
+@cuda.jit
+def sum_columns(out, matrix):
+    """Each thread adds up one column."""
+    col = cuda.grid(1)
+    total = float32(0)
+    for row in range(matrix.shape[0]):
+        total += matrix[row, col]
+    out[col] = total
+
+
+# %%
+SIDE = 256
+matrix = np.random.default_rng(0).random((SIDE, SIDE), dtype=np.float32)
+sums = np.zeros(SIDE, np.float32)
+
+by_row = emulate(sum_rows)[4, 64](sums, matrix)
+check(sums, matrix.sum(axis=1))
+by_column = emulate(sum_columns)[4, 64](sums, matrix)
+check(sums, matrix.sum(axis=0))
+
+# %% [markdown]
+# **Predict.** Both load each number once. How many sectors does a load of each touch?
+
+# %%
+compare({"sum_rows": by_row, "sum_columns": by_column}, "sectors per load")
+
+# %% [markdown]
+# Stop both kernels in the same step of their loops, and look where the lanes of one warp are.
+# In `sum_columns` they stand side by side, in one line.
+# In `sum_rows` they stand one below the other, a whole row apart, each in a sector of its own:
+
+# %% tags=["hide-input"]
+# Draws one step of each kernel.
+def lanes_at(stride):
+    """The byte addresses of 32 lanes that lie `stride` numbers apart."""
+    return [4 * stride * lane for lane in range(32)]
+
+
+plot_requests({"sum_columns, one step": lanes_at(1),
+               "sum_rows, one step": lanes_at(SIDE)})
+
+# %% [markdown]
+# So `sum_rows` is the wasteful one: it requests eight times as many bytes as it uses.
+#
+# ## The wasteful kernel wins
+#
+# **Predict.** Now the matrix has 16,384 rows of as many numbers, and each kernel has a thread for each sum. How much slower is `sum_rows`?
+
+# %% tags=["timing", "hide-input"]
+# Measures both kernels on a large matrix.
+TALL = 16_384
+large = np.zeros((TALL, TALL), np.float32)
+totals = np.zeros(TALL, np.float32)
+
+rows, columns = (
+    measure(kernel, bytes=large.nbytes)[TALL // 64, 64](totals, large)
+    for kernel in (sum_rows, sum_columns))
+
+plot_levels({f"{m.kernel}, {m.median_us:,.0f} µs": m.traffic
+             for m in (rows, columns)})
+
+# %% [markdown]
+# It is not slower: it wins, and takes about three quarters of the time.
+#
+# The uppermost bars are what we counted: `sum_rows` requests eight times as many bytes as `sum_columns`.
+# But from L2, L1 requests the matrix once in either kernel: the waste never leaves L1.
+# So `sum_rows` need not be slower.
+# Why is it faster?
+
+# %% [markdown]
+# ## Who waits less?
+#
+# Follow one warp of each kernel for eight steps.
+#
+# | step | `sum_columns` | `sum_rows` |
+# |---|---|---|
+# | 0 | one line, from memory | 32 sectors, from memory |
+# | 1 | another line, from memory | the same 32 sectors, from L1 |
+# | 2 | another line, from memory | the same 32 sectors, from L1 |
+# | … | another line, from memory | the same 32 sectors, from L1 |
+# | 7 | another line, from memory | the same 32 sectors, from L1 |
+# | 8 | another line, from memory | the next 32 sectors, from memory |
+#
+# The lanes of `sum_columns` use up their line at once, and the next step needs another one.
+# The lanes of `sum_rows` use an eighth of their sectors, but the rest is not lost: it is what the next seven steps ask for, and then L1 still has it.
+# So `sum_rows` goes beyond L1 in one step of eight, and `sum_columns` in every step.
+
+# %% [markdown]
+# <details><summary>For the curious: why not eight times as fast?</summary>
+#
+# The compiler unrolls both loops: first four loads, then four additions. (Ask `assemble`.) So each thread has four loads in flight, and waits once for all four.
+#
+# `sum_columns` then waits 4,096 times for memory. In 2,036 µs, that is 497 ns each time, more than the 349 ns of a thread that has the memory to itself, in [Know where a number lives](11_memory_hierarchy.ipynb).
+#
+# In `sum_rows`, two fours share a sector: the first waits for memory, the second for L1. So it waits for memory half as often, and not an eighth as often. And its waits for L1 are not short, as you will see.
+#
+# </details>
+#
+# ## Back in time
+#
+# "L1 still has it": for how long?
+# Let each thread go over its row in jumps of eight numbers, so that each step needs another sector, and come back for the numbers between after a *window*:
+
+# %%
+@cuda.jit
+def sum_rows_in_windows(out, matrix, window):
+    """Each thread adds up one row, and each window of it in jumps of 8."""
+    row = cuda.grid(1)
+    total = float32(0)
+    for start in range(0, matrix.shape[1], window):
+        for first in range(start, start + 8):
+            for col in range(first, start + window, 8):
+                total += matrix[row, col]
+    out[row] = total
+
+
+sum_rows_in_windows[4, 64](sums, matrix, 32)
+check(sums, matrix.sum(axis=1))
+
+# %% [markdown]
+# With `window=32`, a thread touches four sectors, one after the other, and is back at the first one in the fifth step.
+# With a window as long as the row, it comes back after 2,048 steps.
+# All windows have the same loads, in jumps of eight; only the way back differs.
+#
+# **Predict.** A multiprocessor has 128 of these threads, and L1 has less than 256 KB. Up to which window does L1 still have a sector when its thread comes back?
+
+# %% tags=["timing", "hide-input"]
+# Measures the kernel with several windows.
+WINDOWS = 32, 128, 256, 512, 1024, 2048, TALL
+windows = {window: measure(sum_rows_in_windows, bytes=large.nbytes)[
+    TALL // 64, 64](totals, large, window) for window in WINDOWS}
+
+compare({(f"{window:,}", f"{128 * 4 * window // 1024:,} KB"): m
+         for window, m in windows.items()},
+        "GB loaded from L2", "GB read from memory", "µs",
+        by=("window", "touched by 128 threads"))
+
+# %% [markdown]
+# TODO
+#
+# So a cache makes up for a wasteful request if somebody asks for the rest of each sector, and *soon*: before so much else has come through L1 that the sector is gone.
+
+# %% [markdown]
+# ## Then why not always by rows?
+#
+# So far both kernels spend their time waiting, for they have few threads: 6% of those that the GPU can hold.
+# More threads have more loads in flight.
+# So cut each row, or each column, into strips, and give each strip to a thread of its own, which stores the sum of its strip.
+
+# %%
+@cuda.jit
+def sum_rows_in_strips(out, matrix, strip):
+    """Each thread adds up a strip of a row."""
+    row, part = cuda.grid(2)
+    total = float32(0)
+    for k in range(strip):
+        total += matrix[row, part * strip + k]
+    out[part, row] = total
+
+
+@cuda.jit
+def sum_columns_in_strips(out, matrix, strip):
+    """Each thread adds up a strip of a column."""
+    col, part = cuda.grid(2)
+    total = float32(0)
+    for k in range(strip):
+        total += matrix[part * strip + k, col]
+    out[part, col] = total
+
+
+parts = np.zeros((8, SIDE), np.float32)
+for kernel, axis in (sum_rows_in_strips, 1), (sum_columns_in_strips, 0):
+    kernel[(4, 8), 64](parts, matrix, 32)
+    check(parts.sum(axis=0), matrix.sum(axis=axis))
+
+# %% tags=["timing", "hide-input"]
+# Measures both kernels with strips of several lengths.
+STRIPS = 16_384, 8192, 2048, 512
+threads = [large.size // strip for strip in STRIPS]
+
+
+def in_strips(kernel, matrix, strip):
+    """The measurement of a kernel for strips of one length."""
+    parts = np.zeros((TALL // strip, TALL), np.float32)
+    return measure(kernel, bytes=large.nbytes)[
+        (TALL // 64, TALL // strip), 64](parts, matrix, strip)
+
+
+row_strips, column_strips = (
+    [in_strips(kernel, large, strip) for strip in STRIPS]
+    for kernel in (sum_rows_in_strips, sum_columns_in_strips))
+
+plot_series(
+    threads, {"a strip of a row": [m.median_us for m in row_strips],
+              "a strip of a column": [m.median_us for m in column_strips]},
+    xlabel="threads, each with its share of the same numbers", scale="log")
+
+# %% [markdown]
+# Each point adds up the same numbers.
+# At first, twice the threads nearly halve the time of column sums, since twice as many loads are in flight.
+# Row sums gain once, and then no more; in the end, column sums are three times as fast.
+#
+# What stops the row sums?
+
+# %% tags=["timing", "hide-input"]
+# Shows what L1 does in some of these launches.
+compare({(f"strips of a {what}", threads[k]): strips[k]
+         for what, strips in (("row", row_strips), ("column", column_strips))
+         for k in range(3)},
+        "µs", "data path busy, %", "cycles per request",
+        by=("sums", "threads"))
+
+# %% [markdown]
+# L1 does.
+# All that a warp gets from L1 comes through the data path.
+# A request of row sums keeps it busy for 32 cycles, a request of column sums for one.
+# So with 32,768 threads the path is full, and more threads only queue for it.
+#
+# A cache can keep the waste from memory. It cannot make a request for 32 sectors as cheap as a request for four.
+
+# %% [markdown]
+# ## One place in every line
+#
+# Why 32 cycles?
+# You may suspect the lines, for each lane is in another one.
+# But look *where* in its line each lane is:
+
+# %%
+def draw_rows(apart=16_384):
+    """One step of a warp's row sums, by the distance between two rows."""
+    return plot_sectors(lanes_at(apart))
+
+
+explore(draw_rows, apart=[16_384, 16_385, 16_392, 16_416])
+
+# %% [markdown]
+# Rows of 16,384 numbers are a whole number of lines long, so all lanes are at the same place of their lines.
+# And L1 has banks, as shared memory does: a number's place in its line says which one.
+# So these lanes meet in one bank, and it serves them one after the other.
+#
+# Is it the bank, then, or the lines?
+# Move the rows apart by a few numbers that nobody adds up: the lanes keep their 32 lines, but not their bank.
+#
+# **Predict.** Move the slider to the other distances. Which of them take fewer cycles?
+
+# %% tags=["timing", "hide-input"]
+# Compares sums by 131,072 threads, of rows at several distances.
+APART = TALL, TALL + 1, TALL + 8, TALL + 32
+by_distance = {TALL: (row_strips[2], column_strips[2])}
+few_threads = {TALL: row_strips[0]}
+for apart in APART[1:]:
+    spread = np.zeros((TALL, apart), np.float32)
+    few_threads[apart] = in_strips(sum_rows_in_strips, spread, TALL)
+    by_distance[apart] = [in_strips(kernel, spread, 2048) for kernel in (
+        sum_rows_in_strips, sum_columns_in_strips)]
+
+compare({f"{apart:,}": pair for apart, pair in by_distance.items()},
+        "cycles per request", "µs",
+        {"µs, sums of columns": lambda row: row[1].median_us},
+        by="numbers from row to row")
+
+# %% [markdown]
+# Banks decide most of it.
+# At 16,385 no two lanes share one: a request keeps the path busy for a quarter of the time, and the sums take half as long.
+# At 16,416, again a whole number of lines, all is as before.
+# Column sums do not care, since their lanes are side by side.
+#
+# <details><summary>For the curious: why not one cycle?</summary>
+#
+# By the banks alone, a request would take one cycle at 16,385, and eight at 16,392, where eight lanes share a bank. It takes 8 and 13.
+# In [Use a tile where it pays](13_shared_memory.ipynb), lanes 33 cells apart, in as many lines and banks, take one; but there L1 has nearly everything already. Here each sector must come from L2 as well. Whether that takes the other cycles, these counters do not say.
+#
+# </details>
+
+# %% [markdown]
+# ## A warp waits for its slowest lane
+#
+# Are rows 16,385 apart always better, then?
+# Here are the same distances with few threads, one for each row:
+
+# %% tags=["timing", "hide-input"]
+# Compares sums by 16,384 threads, of rows at several distances.
+compare({"columns": column_strips[0]} | {
+            f"rows, {apart:,} apart": m for apart, m in few_threads.items()},
+        "µs", "GB loaded from L2", by="sums of")
+
+# %% [markdown]
+# At 16,385 row sums are as slow as column sums, although L1 requests no more from L2 than at the other distances.
+# Look at the picture once more: there, the lanes are at different places of their *sectors*, too.
+# So in each step four of the 32 lanes go on to a new sector.
+# The warp waits for these four, and it does not help that L1 has the numbers of the others.
+#
+# At the other distances every row begins with a sector.
+# So all lanes need a new one in the same step, and in the next seven steps none does.
+# That is how the wasteful kernel won.
+
+# %% [markdown]
+# ## What changed
+#
+# | rows | what a cache does about it | |
+# |---|---|---|
+# | TODO | | |
+
+# %% [markdown]
+# ## On your own
+#
+# TODO
+
+# %% [markdown]
+# ## In practice
+#
+# TODO
+
+# %% [markdown]
+# ## Further reading
+#
+# *Next:* [Transpose a matrix nearly as fast as a copy](21_transpose.ipynb): a transpose must run down a column on one side; can it be as fast as a copy all the same?
