@@ -1,4 +1,4 @@
-"""More of lessons 02 to 12: what threads keep in registers."""
+"""More of lessons 02 to 17: what threads keep in registers."""
 
 ANSWERS = {
     "two_ways": {
@@ -88,5 +88,50 @@ ANSWERS = {
                 "col = lane - 32\n    while col + 32 < x.size:\n        col += 32",
             ),
         ],
+    },
+    "column_ends": {
+        "comparisons": """
+            @cuda.jit
+            def column_ends(out, a):
+                col = cuda.grid(1)
+                if col >= a.shape[1]:
+                    return
+                high, low = a[0, col], a[0, col]
+                for row in range(1, len(a)):
+                    value = a[row, col]
+                    if value > high:
+                        high = value
+                    if value < low:
+                        low = value
+                out[col] = high $sign low
+        """,
+        "from the last row and column": """
+            @cuda.jit
+            def column_ends(out, a):
+                col, row = out.size - 1 - cuda.grid(1), a.shape[0] - 1
+                if col >= 0:
+                    top = bottom = a[row, col]
+                    while row > 0:
+                        row -= 1
+                        value = a[row, col]
+                        top, bottom = max(top, value), min(bottom, value)
+                    out[col] = top $sign bottom
+        """,
+        "a device function": """
+            @cuda.jit(device=True)
+            def wider(ends, value):
+                return max(ends[0], value), min(ends[1], value)
+
+
+            @cuda.jit
+            def column_ends(out, a):
+                col = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+                if col < out.size:
+                    first = a[0, col]
+                    ends = first, first
+                    for row in range(1, a.shape[0]):
+                        ends = wider(ends, a[row, col])
+                    out[col] = ends[0] $sign ends[1]
+        """,
     },
 }
