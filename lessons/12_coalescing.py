@@ -3,7 +3,7 @@
 #
 # *45 minutes*
 #
-# **What you'll do:** let a kernel take as many numbers twice, see it take nearly three times as long the second time, count why, and find the same waste in structs, matrices and sums.
+# **What you'll do:** let a kernel take as many numbers twice, the second time with gaps between them, see it take more than twice as long, count why, and find the same waste in structs, matrices and sums.
 #
 # **What you'll learn:**
 #
@@ -70,7 +70,7 @@ plot_times(["stride 1", "stride 8"],
            [by_stride[stride].median_us for stride in (1, 8)])
 
 # %% [markdown]
-# It takes TODO times as long, for not one number more.
+# It takes more than two and a half times as long, for not one number more.
 # What does it do more of?
 #
 # ## Sectors and lines
@@ -145,8 +145,7 @@ plot_levels({f"{name}, {m.median_us:,.0f} µs": m.traffic
 # All levels are asked for as much: the stores, and a sector for each number.
 # A cache helps only if somebody asks for what it holds, and nobody asks for the 28 bytes between.
 #
-# At stride 1 memory has time left, since each thread has a single load in flight.
-# From stride 4 on it is busy nearly always, and then twice the bytes take nearly twice the time.
+# (At stride 1 memory is idle half of the time, so the first bytes more cost little. From stride 4 on it is nearly always busy.)
 #
 # **Predict.** With offset 1, each load touches five sectors instead of four. Does it take a quarter longer?
 
@@ -156,11 +155,11 @@ compare({0: by_stride[1]} | by_offset,
         "µs", "GB through L1", "GB loaded from L2", by="offset")
 
 # %% [markdown]
-# No: it takes TODO% longer at most.
+# No: no offset costs more than 4%, and offset 8, which touches four sectors, costs as much as the others.
 # The fifth sector is the first one of the next request. So somebody does need the rest, and L1 still has it when they come: it loads hardly more from L2.
 #
 # So do not count the sectors of one request alone.
-# **Ask who needs the rest of each sector.** If it is nobody, all of it comes from memory for nothing.
+# **Ask who needs the rest of each sector.** If nobody does, memory has delivered it for nothing.
 
 # %% [markdown]
 # <details><summary>For the curious: beyond a sector</summary>
@@ -169,7 +168,7 @@ compare({0: by_stride[1]} | by_offset,
 # The L2 of this GPU fetches pieces of 64 bytes, two sectors, and now one of the two goes unused.
 # At stride 12 the lanes are 48 bytes apart and touch each piece of 64: memory delivers 805 MB, all that lies between. (CUDA takes a hint about the pieces: `cudaLimitMaxL2FetchGranularity`.)
 #
-# At stride 32 no more bytes move than at 16, and the time still rises, by TODO%. These counters do not say why.
+# At stride 32 no more bytes move than at 16, and the time still rises, by 14%. These counters do not say why.
 #
 # A view `a[1:]` of a device array has offset 1. On such a view `load4` faults: its address is no multiple of 16.
 #
@@ -195,9 +194,12 @@ fields = [(name, np.float32) for name in ("x", "y", "z", "mass")]
 structs = np.zeros(1024, np.dtype(fields, align=True))
 structs["mass"] = few[:1024]
 
-run = emulate(take_mass)[4, 256](few_out, structs)
+take_mass[4, 256](few_out, structs)
 check(few_out, structs["mass"])
-run
+
+# %%
+plot_requests({"mass, structs": [16 * lane + 12 for lane in range(32)],
+               "mass, arrays": lanes_at()})
 
 # %% [markdown]
 # The masses lie 16 bytes apart: that is stride 4, and 16 sectors.
@@ -293,8 +295,12 @@ compare({"x to the column": copies[copy_along],
         "GB stored to L2", by="copy")
 
 # %% [markdown]
-# With x to the row, the copy takes TODO times as long.
-# TODO
+# With x to the row, the copy takes more than four times as long.
+#
+# This time somebody does need the rest of each sector: the other warps of the block have the columns beside.
+# In the loads that helps, and L1 asks L2 for each sector once.
+# In the stores it does not: L1 passes on what each request stores, 32 sectors at a time.
+# So is it the stores that are slow?
 
 # %% [markdown]
 # ## Four numbers a thread
@@ -325,13 +331,18 @@ for places in NEIGHBOURS, APART:
     check(few_out, few[:1024])
 
 # %% [markdown]
-# **Predict.** Which of the two is coalesced?
+# **Predict.** Which of the two is coalesced? Look at the lanes of one warp at `k = 0`:
+
+# %%
+plot_requests({"NEIGHBOURS, k = 0": lanes_at(stride=4),
+               "APART, k = 0": lanes_at()})
+
+# %% [markdown]
+# The one that looks scattered.
+# A thread's neighbours put its lanes four elements apart, and a request touches 16 sectors. With a thread's elements a block apart, its lanes are side by side in every step.
 #
-# <details><summary>Answer</summary>
-#
-# The one that looks scattered. At `k = 0`, neighbours are 4 elements apart in the neighbouring lanes: stride 4, and 16 sectors. With the elements a block apart, the lanes take `t`, side by side, at every `k`.
-#
-# </details>
+# Each thread needs all of its neighbours in the end, so somebody does need the rest of each sector.
+# **Predict.** Does a cache make up for it, in the loads and in the stores?
 
 # %% tags=["timing", "hide-input"]
 # Measures both places, in loads and in stores.
@@ -345,9 +356,12 @@ compare(fours, "µs", "GB through L1", "GB loaded from L2", "GB stored to L2",
         by=("loads", "stores"))
 
 # %% [markdown]
-# TODO
+# It is the stores alone. Where they go to neighbours, the copy takes about 1.9 times as long, whatever the loads do.
+# L1 collects no stores: each request goes on to L2, and four times as many sectors arrive there.
 #
-# A thread's neighbours belong to the neighbouring *lanes*; its own next element lies further on.
+# In the loads, L1 makes up for neighbours: it asks L2 for hardly more. The copy even gains by them. [Know when a cache makes up for it](17_when_l1_makes_up.ipynb) is about such gains, and about their limits.
+#
+# So if one side must be scattered, let it be the loads. Best is neither: a thread's neighbours belong to the neighbouring *lanes*, and its own next element lies further on.
 
 # %% [markdown]
 # ## A row for each warp
@@ -418,9 +432,12 @@ compare({"a strip": strips, "every 32nd number": in_turn,
         "µs", "GB/s", "memory busy, %", by="a lane's share")
 
 # %% [markdown]
-# TODO
+# Strips are slowest, although a lane needs the rest of each sector in its next seven steps: L1 asks L2 for TODO.
+# With every 32nd number the lanes are side by side, and the same kernel takes little more than a third of the time.
 #
-# So the rule of this page is: **let neighbouring lanes load neighbouring numbers.**
+# Fours take less again, and keep memory busy nearly all the time. They have more bytes in flight, and fewer instructions for each number; which of the two counts, we did not measure.
+#
+# So the rule of this page is: **let neighbouring lanes load and store neighbouring numbers.**
 
 # %% [markdown]
 # ## What changed

@@ -12,7 +12,7 @@
 # - doubt a tile: put a floor below its time and a control beside it
 # - allocate shared memory: fixed or sized at the launch, for several types, below 48 KB and above
 #
-# **What you'll need:** [kernels, blocks and threads](01_first_kernel.ipynb), [caches](11_memory_hierarchy.ipynb), and [sectors, lines and L1's data path](12_coalescing.ipynb).
+# **What you'll need:** [kernels, blocks and threads](01_first_kernel.ipynb), [caches](11_memory_hierarchy.ipynb), and [sectors and lines](12_coalescing.ipynb).
 
 # %%
 import numpy as np
@@ -356,7 +356,7 @@ compare({("", "", "a copy"): floor}
 # *Was it the instructions?* Yes. For nine uses, the tile now costs as little as in the copy, and not two thirds of the time.
 #
 # *Does the tile save anything?* In the rows without tests, nothing for nine uses, and a tenth for 33.
-# A tile does not save *requests*: a warp makes 33, to L1 or to the tile, and one data path answers both. In both it is busy for more than three quarters of the time.
+# A tile does not save *requests*: a warp makes 33, to L1 or to the tile, and one **data path** brings the answers of both. In both it is busy for more than three quarters of the time.
 #
 # Removing instructions saved more than the tile did, without shared memory.
 # To save requests, a thread must keep numbers in registers, for several sums, as in [Compute each cell from its neighbours](28_stencil_and_convolution.ipynb).
@@ -465,8 +465,8 @@ compare({(place, apart): times[apart] for apart in (33, 32)
 
 # %% [markdown]
 # Now both kernels are slow, and equally so: a request keeps the data path busy for some 30 cycles instead of one.
-# You know it from [L1](12_coalescing.ipynb): what is in one column comes one after the other.
-# Shared memory is part of the same memory. It has no lines, but it has the columns, which the next lesson is about.
+# What is in one column comes one after the other.
+# Shared memory is part of the same memory as L1. It has no lines, but it has the columns, which the next lesson is about.
 #
 # ## Rows in, columns out
 #

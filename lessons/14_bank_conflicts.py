@@ -12,7 +12,7 @@
 # - remove conflicts with a column of padding or with a swizzle
 # - say from a GPU's counters how much their removal can save at most
 #
-# **What you'll need:** [kernels, blocks and threads](01_first_kernel.ipynb), [requests and L1's data path](12_coalescing.ipynb), and [shared arrays and barriers](13_shared_memory.ipynb).
+# **What you'll need:** [kernels, blocks and threads](01_first_kernel.ipynb), [requests](12_coalescing.ipynb), and [shared arrays, barriers and the data path](13_shared_memory.ipynb).
 
 # %%
 from math import gcd
@@ -208,7 +208,7 @@ compare({stride: on_gpu[stride] for stride in (1, 2, 32, 33)},
 # A wavefront keeps the data path busy for one cycle.
 # In `hop` the path is busy nearly all the time, so twice the wavefronts take twice the time.
 #
-# You have met this queue in [L1](12_coalescing.ipynb), where numbers at the same place of their lines came one after another.
+# You have met this queue in [L1](13_shared_memory.ipynb), where cells of one column came one after another.
 # L1 has banks, too, and a number's place in its line says which one.
 #
 # ## When lanes ask for the same word

@@ -470,4 +470,4 @@ task.check(cubic)
 # - [CUDA C++ Programming Guide, device memory accesses](https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#device-memory-accesses): local, constant and texture memory, from the source.
 # - [Numba: memory management](https://numba.readthedocs.io/en/stable/cuda/memory.html): local, shared and constant arrays.
 #
-# *Next:* [Transpose a matrix nearly as fast as a copy](21_transpose.ipynb): a transpose must run down a column on one side; can it be as fast as a copy all the same?
+# *Next:* [Know when a cache makes up for it](17_when_l1_makes_up.ipynb): of two kernels that add up the same numbers, the one that requests eight times as many bytes wins. When does it lose?

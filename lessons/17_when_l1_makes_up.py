@@ -133,7 +133,7 @@ plot_levels({f"{m.kernel}, {m.median_us:,.0f} µs": m.traffic
 #
 # The compiler unrolls both loops: first four loads, then four additions. (Ask `assemble`.) So each thread has four loads in flight, and waits once for all four.
 #
-# `sum_columns` then waits 4,096 times for memory. In 2,036 µs, that is 497 ns each time, more than the 349 ns of a thread that has the memory to itself, in [Know where a number lives](11_memory_hierarchy.ipynb).
+# `sum_columns` then waits 4,096 times for memory. In 2,087 µs, that is 510 ns each time, more than the 349 ns of a thread that has the memory to itself, in [Know where a number lives](11_memory_hierarchy.ipynb).
 #
 # In `sum_rows`, two fours share a sector: the first waits for memory, the second for L1. So it waits for memory half as often, and not an eighth as often. And its waits for L1 are not short, as you will see.
 #
@@ -165,7 +165,7 @@ check(sums, matrix.sum(axis=1))
 # With a window as long as the row, it comes back after 2,048 steps.
 # All windows have the same loads, in jumps of eight; only the way back differs.
 #
-# **Predict.** A multiprocessor has 128 of these threads, and L1 has less than 256 KB. Up to which window does L1 still have a sector when its thread comes back?
+# **Predict.** A multiprocessor has at most 128 of these threads, and L1 at most 256 KB. Up to which window does L1 still have a sector when its thread comes back?
 
 # %% tags=["timing", "hide-input"]
 # Measures the kernel with several windows.
@@ -173,15 +173,22 @@ WINDOWS = 32, 128, 256, 512, 1024, 2048, TALL
 windows = {window: measure(sum_rows_in_windows, bytes=large.nbytes)[
     TALL // 64, 64](totals, large, window) for window in WINDOWS}
 
-compare({(f"{window:,}", f"{128 * 4 * window // 1024:,} KB"): m
-         for window, m in windows.items()},
+plot_series(WINDOWS, {"jumps of 8": [m.median_us for m in windows.values()]},
+            xlabel="numbers in a window", scale="log")
+
+# %% tags=["timing", "hide-input"]
+# Shows what L1 asked L2 for, in the windows beside the cliff.
+compare({(window, f"{128 * 4 * window // 1024:,} KB"): windows[window]
+         for window in (256, 512, 1024)},
         "GB loaded from L2", "GB read from memory", "µs",
         by=("window", "touched by 128 threads"))
 
 # %% [markdown]
-# TODO
+# There is a cliff.
+# Up to 256 numbers in a window, the sectors of all threads together fit in L1, and each is loaded from L2 once.
+# From 1,024 on they do not. Each is gone before its thread comes back, and L1 loads it eight times, from memory every time: the waste goes all the way down.
 #
-# So a cache makes up for a wasteful request if somebody asks for the rest of each sector, and *soon*: before so much else has come through L1 that the sector is gone.
+# So a cache makes up for a wasteful request if somebody asks for the rest of each sector, and *soon*: before so much else has come through that it is gone.
 
 # %% [markdown]
 # ## Then why not always by rows?
@@ -307,7 +314,8 @@ compare({f"{apart:,}": pair for apart, pair in by_distance.items()},
 # At 16,385 no two lanes share one: a request keeps the path busy for a quarter of the time, and the sums take half as long.
 # At 16,416, again a whole number of lines, all is as before.
 # Column sums do not care, since their lanes are side by side.
-#
+
+# %% [markdown]
 # <details><summary>For the curious: why not one cycle?</summary>
 #
 # By the banks alone, a request would take one cycle at 16,385, and eight at 16,392, where eight lanes share a bank. It takes 8 and 13.
@@ -340,21 +348,85 @@ compare({"columns": column_strips[0]} | {
 # %% [markdown]
 # ## What changed
 #
-# | rows | what a cache does about it | |
+# | launch | what differs | what it shows |
 # |---|---|---|
-# | TODO | | |
+# | `sum_rows`, 16,384 threads | the next seven steps need the rest | L1 makes up for the waste, and most steps wait less |
+# | `sum_rows_in_windows`, 2,048 | the thread comes back too late | L1 makes up for nothing |
+# | `sum_rows_in_strips`, 131,072 threads | more loads in flight | L1's data path is full |
+# | the same, rows 16,385 apart | no two lanes in one bank | half the time |
+# | rows 16,385 apart, 16,384 threads | in each step, some lane needs a new sector | every step waits |
+# | `sum_columns_in_strips` | lanes side by side | there is nothing to make up for |
+#
+# So **ask two things of a wasteful request: who needs the rest of its sectors, and how soon?** If it is soon, L1 keeps the waste from memory. It still takes L1's own time, so let neighbouring lanes load neighbouring numbers where you can, and have many threads.
 
 # %% [markdown]
 # ## On your own
 #
-# TODO
+# ★ The rows of a matrix lie 16,388 numbers apart, and each lane of a warp walks along one. In how many of eight steps does the warp wait for a new sector?
+#
+# <details><summary>Answer</summary>
+#
+# In two. Every second row begins in the middle of a sector, so in one step half of the lanes go on, and four steps later the others. (`exercise("rows_apart")`, in the assignment, asks more.)
+#
+# </details>
+#
+# ★★ `column_ends`: each thread goes down its column twice, first for the largest number and then for the smallest. When it comes back, is the column still in a cache? Do not depend on it.
+
+# %%
+task = exercise("column_ends")
+task
+
+# %%
+@cuda.jit
+def column_ends(out, a):
+    """Each thread finds both ends of one column."""
+    col = cuda.grid(1)
+    if col < out.size:
+        high = a[0, col]
+        for row in range(1, a.shape[0]):
+            high = max(high, a[row, col])
+        low = a[0, col]
+        for row in range(1, a.shape[0]):
+            low = min(low, a[row, col])
+        out[col] = high - low
+
+
+task.check(column_ends)
+
+# %% [markdown]
+# <details><summary>Solution</summary>
+#
+# ```python
+# @cuda.jit
+# def column_ends(out, a):
+#     """Each thread finds both ends of one column."""
+#     col = cuda.grid(1)
+#     if col < out.size:
+#         high = low = a[0, col]
+#         for row in range(1, a.shape[0]):
+#             value = a[row, col]
+#             high = max(high, value)
+#             low = min(low, value)
+#         out[col] = high - low
+# ```
+#
+# A number that is needed twice is needed in the same step: then it is in a register, and no cache need keep it.
+#
+# </details>
+#
+# ★★★ `exercise("csr")`: multiply a sparse matrix by a vector. The lanes stand side by side in the matrix, and wherever the data says in the vector.
+#
+# The [assignment](assignments/17_when_l1_makes_up.ipynb) has 5 exercises, these among them.
 
 # %% [markdown]
 # ## In practice
 #
-# TODO
+# Nsight Compute shows the share of sectors that L1 had as *L1/TEX Hit Rate*. In `sum_rows` it is seven eighths. A high rate says that L1 makes up for much, and not that there is nothing to make up for: look at the sectors per request as well.
 
 # %% [markdown]
 # ## Further reading
+#
+# - [Nsight Compute's guide, memory tables](https://docs.nvidia.com/nsight-compute/ProfilingGuide/index.html#memory-tables): what is counted between a warp, L1, L2 and memory.
+# - [Dissecting the NVIDIA Volta GPU architecture via microbenchmarking](https://arxiv.org/abs/1804.06826): the sizes and latencies of caches, found by loads alone.
 #
 # *Next:* [Transpose a matrix nearly as fast as a copy](21_transpose.ipynb): a transpose must run down a column on one side; can it be as fast as a copy all the same?

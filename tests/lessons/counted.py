@@ -40,6 +40,11 @@ def fetched(m):
     return m.counters["memory_read_bytes"]
 
 
+def from_l2(m):
+    """The bytes that L1 loaded from L2."""
+    return 32 * m.counters["l2_read_sectors"]
+
+
 def faster(one, other):
     """How many times as long the other takes."""
     return other.median_us / one.median_us
@@ -74,6 +79,13 @@ def wavefronts(cells, itemsize, kind="load"):
 def instructions(kernel, threads, *args):
     """A kernel's instructions in order, by the line that they are of."""
     return assemble(kernel)[1, threads](*args).instructions
+
+
+def adds_of_loads(kernel, *arguments):
+    """The loads and additions of a kernel, in the order of its machine code."""
+    code = assemble(kernel)[4, 64](*arguments).instructions
+    names = [one.opcode.partition(".")[0] for one in code]
+    return [name for name in names if name in ("LDG", "FADD")]
 
 
 def counting_and_loading(it):

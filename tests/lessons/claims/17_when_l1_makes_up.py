@@ -1,0 +1,198 @@
+"""What the lesson says of its measurements, and when it is true.
+
+A reason has its control, the launch that differs in that one thing only:
+
+    reason                              launch and control
+    L1 still has the rest of a sector   windows of 128 and of 2,048
+    all lanes wait in the same step     few threads, rows 16,392 and 16,385 apart
+    twice as many loads are in flight   columns in strips of 16,384 and of 8,192
+    lanes meet in one bank              many threads, rows 16,384, 16,385 and 16,416
+                                        apart
+    lanes side by side                  columns in strips, at each distance
+"""
+
+from tests.lessons.claims import about
+from tests.lessons.counted import (
+    adds_of_loads,
+    faster,
+    fetched,
+    from_l2,
+    in_flight,
+    l1_busy,
+    l1_passes,
+    near,
+    requests_on_to_l2,
+    sectors,
+    wait_for_loads,
+)
+
+
+def lines(it, stride):
+    """The lines that hold the addresses of a warp's lanes."""
+    return len({address // 128 for address in it.lanes_at(stride)})
+
+
+def banks(it, stride):
+    """The places of four bytes in a line at which a warp's lanes are."""
+    return len({address % 128 for address in it.lanes_at(stride)})
+
+
+def going_on(apart, step):
+    """The lanes that come to a new sector in a step, of rows so far apart."""
+    return sum((apart * lane + step) % 8 == 0 for lane in range(32))
+
+
+def of_columns(it, strip):
+    return it.column_strips[it.STRIPS.index(strip)]
+
+
+def of_rows(it, strip):
+    return it.row_strips[it.STRIPS.index(strip)]
+
+
+def apart(it, *distances):
+    """Row sums by 131,072 threads, at these distances between rows."""
+    return [it.by_distance[each][0] for each in distances]
+
+
+def few(it, *distances):
+    """Row sums by 16,384 threads, at these distances between rows."""
+    return [it.few_threads[each] for each in distances]
+
+
+CLAIMS = {
+    # sums by few threads
+    "each in a sector of its own": (
+        lambda it: (
+            sectors(it.sum_rows, 4, 64, it.sums, it.matrix) == 32
+            and sectors(it.sum_columns, 4, 64, it.sums, it.matrix) == 4
+            and lines(it, 1) == 1
+        )
+    ),
+    "it requests eight times as many bytes as it uses": (
+        lambda it: near(it.rows.counters["global_load_sectors"], it.large.nbytes / 4)
+    ),
+    "it wins, and takes about three quarters of the time": (
+        lambda it: 0.68 < faster(it.columns, it.rows) < 0.82
+    ),
+    "`sum_rows` requests eight times as many bytes as `sum_columns`": (
+        lambda it: near(it.rows.traffic["L1"], 8 * it.columns.traffic["L1"])
+    ),
+    "from L2, L1 requests the matrix once in either kernel": (
+        lambda it: all(near(from_l2(m), it.large.nbytes) for m in (it.rows, it.columns))
+    ),
+    "beyond L1 in one step of eight, and `sum_columns` in every step": (
+        lambda it: (
+            near(requests_on_to_l2(it.rows), 1 / 8)
+            and near(requests_on_to_l2(it.columns), 1)
+        )
+    ),
+    "first four loads, then four additions": (
+        lambda it: all(
+            adds_of_loads(kernel, it.sums, it.matrix)[:8] == 4 * ["LDG"] + 4 * ["FADD"]
+            for kernel in (it.sum_rows, it.sum_columns)
+        )
+    ),
+    "`sum_columns` then waits 4,096 times for memory. In 2,036 µs, that is 497 ns": (
+        lambda it: (
+            it.TALL // 4 == 4096
+            and about("2,036", it.columns.median_us)
+            and about("497", it.columns.median_us * 1000 / 4096)
+            and wait_for_loads(it.columns) > 0.8
+        )
+    ),
+    # sums by more threads
+    "they have few threads: 6% of those that the GPU can hold": (
+        lambda it: all(
+            about("6", m.counters["occupancy_percent"]) and wait_for_loads(m) > 0.8
+            for m in (it.rows, it.columns)
+        )
+    ),
+    "halve the time of column sums, since twice as many loads are in flight": (
+        lambda it: (
+            1.9 < in_flight(of_columns(it, 8192)) / in_flight(of_columns(it, 16_384))
+            and 0.5 < faster(of_columns(it, 16_384), of_columns(it, 8192)) < 0.55
+        )
+    ),
+    "Row sums gain once, and then no more": (
+        lambda it: (
+            faster(of_rows(it, 8192), of_rows(it, 16_384)) > 1.3
+            and all(faster(m, of_rows(it, 8192)) < 1.05 for m in it.row_strips[2:])
+        )
+    ),
+    "in the end, column sums are three times as fast": (
+        lambda it: about("3", faster(it.column_strips[-1], it.row_strips[-1]))
+    ),
+    "busy for 32 cycles, a request of column sums for one": (
+        lambda it: (
+            all(about("32", l1_passes(m)) for m in it.row_strips)
+            and all(about("1", l1_passes(m)) for m in it.column_strips)
+        )
+    ),
+    "So with 32,768 threads the path is full": (
+        lambda it: (
+            it.threads[1] == 32_768
+            and all(l1_busy(m) > 94 for m in it.row_strips[1:])
+            and l1_busy(it.row_strips[0]) < 70
+        )
+    ),
+    # banks
+    "so all lanes are at the same place of their lines": (
+        lambda it: (
+            [(lines(it, n), banks(it, n)) for n in it.APART]
+            == [(32, 1), (32, 32), (32, 4), (32, 1)]
+        )
+    ),
+    "At 16,385 no two lanes share one: a request keeps the path busy for a quarter": (
+        lambda it: (
+            0.23 < l1_passes(apart(it, 16_385)[0]) / 32 < 0.26
+            and 0.46 < faster(*apart(it, 16_384, 16_385)) < 0.54
+        )
+    ),
+    "At 16,416, again a whole number of lines, all is as before": (
+        lambda it: (
+            about("32", l1_passes(apart(it, 16_416)[0]))
+            and near(*(m.median_us for m in apart(it, 16_384, 16_416)), 0.02)
+            and 16_416 % 32 == 16_384 % 32 == 0
+        )
+    ),
+    "Column sums do not care, since their lanes are side by side": (
+        lambda it: all(
+            near(m.median_us, it.column_strips[2].median_us, 0.01)
+            for _, m in it.by_distance.values()
+        )
+    ),
+    "It takes 8 and 13": (
+        lambda it: (
+            [round(l1_passes(m)) for m in apart(it, 16_385, 16_392)] == [8, 13]
+            and (32 // banks(it, 16_385), 32 // banks(it, 16_392)) == (1, 8)
+        )
+    ),
+    # the slowest lane
+    "row sums are as slow as column sums, although L1 requests no more from L2": (
+        lambda it: (
+            near(few(it, 16_385)[0].median_us, it.column_strips[0].median_us, 0.02)
+            and all(near(from_l2(m), it.large.nbytes) for m in it.few_threads.values())
+        )
+    ),
+    "So in each step four of the 32 lanes go on to a new sector": (
+        lambda it: {going_on(16_385, step) for step in range(8)} == {4}
+    ),
+    "At the other distances every row begins with a sector": (
+        lambda it: (
+            [apart % 8 for apart in it.APART] == [0, 1, 0, 0]
+            and all(
+                faster(m, it.column_strips[0]) > 1.35
+                for m in few(it, 16_384, 16_392, 16_416)
+            )
+        )
+    ),
+    "half of the lanes go on, and four steps later the others": (
+        lambda it: [going_on(16_388, step) for step in range(8)]
+        == [16, 0, 0, 0, 16, 0, 0, 0]
+    ),
+    # in practice
+    "In `sum_rows` it is seven eighths": (
+        lambda it: near(1 - requests_on_to_l2(it.rows), 7 / 8)
+    ),
+}
