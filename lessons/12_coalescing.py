@@ -356,7 +356,7 @@ compare(fours, "µs", "GB through L1", "GB loaded from L2", "GB stored to L2",
         by=("loads", "stores"))
 
 # %% [markdown]
-# It is the stores alone. Where they go to neighbours, the copy takes about 1.9 times as long, whatever the loads do.
+# It is the stores alone. Where they go to neighbours, the copy takes more than 1.8 times as long, whatever the loads do.
 # L1 collects no stores: each request goes on to L2, and four times as many sectors arrive there.
 #
 # In the loads, L1 makes up for neighbours: it asks L2 for hardly more. The copy even gains by them. [Know when a cache makes up for it](17_when_l1_makes_up.ipynb) is about such gains, and about their limits.
@@ -432,8 +432,8 @@ compare({"a strip": strips, "every 32nd number": in_turn,
         "µs", "GB/s", "memory busy, %", by="a lane's share")
 
 # %% [markdown]
-# Strips are slowest, although a lane needs the rest of each sector in its next seven steps: L1 asks L2 for TODO.
-# With every 32nd number the lanes are side by side, and the same kernel takes little more than a third of the time.
+# Strips are slowest: the lanes are a strip apart, and a request touches 32 sectors.
+# With every 32nd number the lanes are side by side, a request touches four, and the same kernel takes little more than a third of the time.
 #
 # Fours take less again, and keep memory busy nearly all the time. They have more bytes in flight, and fewer instructions for each number; which of the two counts, we did not measure.
 #

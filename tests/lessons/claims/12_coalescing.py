@@ -75,4 +75,192 @@ CLAIMS = {
     "all lanes load the same number, and one sector is enough": (
         lambda it: touched(it, 0, 0) == 1
     ),
+    # strides
+    "It takes more than two and a half times as long": (
+        lambda it: 2.5 < faster(it.by_stride[1], it.by_stride[8]) < 2.7
+    ),
+    "Both launches execute the same instructions": (
+        lambda it: near(
+            it.by_stride[8].counters["instructions"],
+            it.by_stride[1].counters["instructions"],
+            0.001,
+        )
+    ),
+    "All levels are asked for as much: the stores, and a sector for each number": (
+        lambda it: (
+            load_sectors(it, stride=8) == 32
+            and near(from_l2(it.by_stride[8]), 32 * it.MANY)
+            and near(fetched(it.by_stride[8]), 32 * it.MANY)
+            and all(
+                near(from_l2(m), max(4 * n, 4) * it.MANY)
+                for n, m in it.by_stride.items()
+                if n < 8
+            )
+        )
+    ),
+    "At stride 1 memory is idle half of the time": (
+        lambda it: 45 < busy(it.by_stride[1]) < 55
+    ),
+    "From stride 4 on it is nearly always busy": (
+        lambda it: all(busy(it.by_stride[n]) > 80 for n in (4, 8))
+    ),
+    # offsets
+    "no offset costs more than 4%, and offset 8, which touches four sectors": (
+        lambda it: (
+            all(
+                1.03 < faster(it.by_stride[1], m) < 1.045 for m in it.by_offset.values()
+            )
+            and [load_sectors(it, n) for n in (0, 1, 8, 31)] == [4, 5, 4, 5]
+        )
+    ),
+    "L1 still has it when they come: it loads hardly more from L2": (
+        lambda it: from_l2(it.by_offset[1]) < 1.01 * from_l2(it.by_stride[1])
+    ),
+    # beyond a sector
+    "L1 and L2 are asked for no more, and yet the time nearly doubles": (
+        lambda it: (
+            all(
+                near(it.by_stride[16].traffic[level], it.by_stride[8].traffic[level])
+                for level in ("L1", "L2")
+            )
+            and 1.8 < faster(it.by_stride[8], it.by_stride[16]) < 2
+            and near(fetched(it.by_stride[16]), 2 * fetched(it.by_stride[8]))
+        )
+    ),
+    "fetches pieces of 64 bytes, two sectors, and now one of the two goes unused": (
+        lambda it: (
+            all(near(fetched(it.by_stride[n]), 64 * it.MANY) for n in (16, 32))
+            and near(fetched(it.by_stride[12]), 48 * it.MANY)
+        )
+    ),
+    "touch each piece of 64: memory delivers 805 MB, all that lies between": (
+        lambda it: about("805", fetched(it.by_stride[12]) / 1e6)
+    ),
+    "no more bytes move than at 16, and the time still rises, by 14%": (
+        lambda it: (
+            near(fetched(it.by_stride[32]), fetched(it.by_stride[16]))
+            and about("14%", faster(it.by_stride[16], it.by_stride[32]) - 1)
+        )
+    ),
+    "On such a view `load4` faults: its address is no multiple of 16": (
+        lambda it: faults(it, 1) and not faults(it, 4)
+    ),
+    # layouts
+    "The masses lie 16 bytes apart: that is stride 4, and 16 sectors": (
+        lambda it: (
+            it.structs.itemsize == 16
+            and sectors(it.take_mass, 4, 256, it.few_out, it.structs[:1024]) == 16
+        )
+    ),
+    "the mass alone takes as long as all four fields, because memory delivers whole": (
+        lambda it: (
+            near(
+                it.layouts["mass", "structs"].median_us,
+                it.layouts["all four", "structs"].median_us,
+                0.02,
+            )
+            and all(
+                near(fetched(it.layouts[what, "structs"]), it.structs.nbytes)
+                for what in ("mass", "all four")
+            )
+        )
+    ),
+    "memory delivers a quarter, and the kernel takes less than two thirds": (
+        lambda it: (
+            near(fetched(it.layouts["mass", "arrays"]), it.structs.nbytes / 4)
+            and faster(it.layouts["mass", "structs"], it.layouts["mass", "arrays"])
+            < 2 / 3
+        )
+    ),
+    "For all four fields, both layouts take the same time": (
+        lambda it: near(
+            it.layouts["all four", "arrays"].median_us,
+            it.layouts["all four", "structs"].median_us,
+            0.02,
+        )
+    ),
+    "The four loads of a thread touch the same sectors": (
+        lambda it: (
+            adds_of_loads(it.add_fields, it.few_out, it.structs[:1024])
+            == 4 * ["LDG"] + 3 * ["FADD"]
+            and near(requests_on_to_l2(it.layouts["all four", "structs"]), 1 / 4)
+        )
+    ),
+    # matrices
+    "share one line, and those of `copy_down` need a sector each, and use an eighth": (
+        lambda it: (
+            lines(it, 1) == 1
+            and touched(it, 0, it.SIDE) == 32
+            and [
+                sectors(kernel, (8, 32), (32, 8), it.copied, it.matrix)
+                for kernel in (it.copy_along, it.copy_down)
+            ]
+            == [4, 32]
+        )
+    ),
+    "With x to the row, the copy takes more than four times as long": (
+        lambda it: 4 < faster(*(m for m, _ in it.copies.values())) < 4.5
+    ),
+    "L1 asks L2 for each sector once": (
+        lambda it: near(from_l2(it.copies[it.copy_down][0]), it.src.nbytes, 0.05)
+    ),
+    "L1 passes on what each request stores, 32 sectors at a time": (
+        lambda it: near(to_l2(it.copies[it.copy_down][0]), 8 * it.dst.nbytes, 0.05)
+    ),
+    # four elements a thread
+    "a request touches 16 sectors": lambda it: touched(it, 0, 4) == 16,
+    "It is the stores alone. Where they go to neighbours, the copy takes more than": (
+        lambda it: all(
+            1.8 < faster(it.fours["apart", "apart"], it.fours[load, "neighbours"]) < 2
+            for load in it.names
+        )
+    ),
+    "each request goes on to L2, and four times as many sectors arrive there": (
+        lambda it: near(
+            to_l2(it.fours["apart", "neighbours"]),
+            4 * to_l2(it.fours["apart", "apart"]),
+            0.05,
+        )
+    ),
+    "L1 makes up for neighbours: it asks L2 for hardly more. The copy even gains": (
+        lambda it: (
+            near(
+                from_l2(it.fours["neighbours", "apart"]),
+                from_l2(it.fours["apart", "apart"]),
+                0.05,
+            )
+            and faster(*(it.fours[load, "apart"] for load in it.names)) < 0.8
+        )
+    ),
+    # rows
+    "a request touches four, and the same kernel takes little more than a third": (
+        lambda it: (
+            1 / 3 < faster(it.strips, it.in_turn) < 0.4
+            and sectors(it.sum_rows_by_warps, 4, 64, it.sums, it.matrix, (1, 32)) == 4
+            and sectors(it.sum_rows_by_warps, 4, 64, it.sums, it.matrix, (8, 1)) == 32
+        )
+    ),
+    "Fours take less again, and keep memory busy nearly all the time": (
+        lambda it: (
+            faster(it.in_turn, it.by_fours) < 0.7 and busy(it.by_fours) > 90
+        )
+    ),
+    # what changed
+    "lanes side by side, four neighbours at once | 16 | 16 |": (
+        lambda it: (
+            sectors(it.sum_rows_by_fours, 4, 64, it.sums, it.matrix.ravel(), it.SIDE)
+            == 16
+        )
+    ),
+    "four neighbours, one after the other | 16 | 4 |": (
+        lambda it: (
+            sectors(
+                it.copy_in_turn, 1, 256, it.few_out, it.few, *(2 * [it.NEIGHBOURS])
+            )
+            == 16
+        )
+    ),
+    "and each has its own": (
+        lambda it: (touched(it, 0, 2, 8), touched(it, 0, 32, 1)) == (16, 32)
+    ),
 }

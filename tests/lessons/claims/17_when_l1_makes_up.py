@@ -93,13 +93,39 @@ CLAIMS = {
             for kernel in (it.sum_rows, it.sum_columns)
         )
     ),
-    "`sum_columns` then waits 4,096 times for memory. In 2,036 µs, that is 497 ns": (
+    "`sum_columns` then waits 4,096 times for memory. In 2,087 µs, that is 510 ns": (
         lambda it: (
             it.TALL // 4 == 4096
-            and about("2,036", it.columns.median_us)
-            and about("497", it.columns.median_us * 1000 / 4096)
+            and about("2,087", it.columns.median_us)
+            and about("510", it.columns.median_us * 1000 / 4096)
             and wait_for_loads(it.columns) > 0.8
         )
+    ),
+    # windows
+    "is back at the first one in the fifth step": lambda it: 32 // 8 == 4,
+    "With a window as long as the row, it comes back after 2,048 steps": (
+        lambda it: it.TALL // 8 == 2048
+    ),
+    "A multiprocessor has at most 128 of these threads": (
+        lambda it: 64 * -(-it.TALL // 64 // 132) == 128
+    ),
+    "Up to 256 numbers in a window, the sectors of all threads together fit in L1": (
+        lambda it: (
+            all(
+                near(from_l2(it.windows[n]), it.large.nbytes, 0.02)
+                for n in (32, 128, 256)
+            )
+        )
+    ),
+    "and L1 loads it eight times, from memory every time: the waste goes all the way": (
+        lambda it: all(
+            near(from_l2(it.windows[n]), 8 * it.large.nbytes, 0.02)
+            and near(fetched(it.windows[n]), 8 * it.large.nbytes, 0.02)
+            for n in (1024, 2048, it.TALL)
+        )
+    ),
+    "There is a cliff": (
+        lambda it: faster(it.windows[512], it.windows[1024]) > 2
     ),
     # sums by more threads
     "they have few threads: 6% of those that the GPU can hold": (
