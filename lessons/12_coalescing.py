@@ -145,7 +145,7 @@ plot_levels({f"{name}, {m.median_us:,.0f} µs": m.traffic
 # All levels are asked for as much: the stores, and a sector for each number.
 # A cache helps only if somebody asks for what it holds, and nobody asks for the 28 bytes between.
 #
-# (At stride 1 memory is idle half of the time, so the first bytes more cost little. From stride 4 on it is nearly always busy.)
+# (At stride 1 memory is idle half of the time, and stride 2 costs only 15% more. From stride 4 on memory is nearly always busy.)
 #
 # **Predict.** With offset 1, each load touches five sectors instead of four. Does it take a quarter longer?
 
@@ -248,7 +248,7 @@ compare(layouts, "µs", "GB through L1", "GB through L2",
 # ## Side by side, or a row apart
 #
 # In a matrix the numbers of a row lie side by side, and those of a column a whole row apart.
-# A copy can give `x`, which neighbouring lanes count up, to the column or to the row:
+# In a block of 32 × 8 threads, the lanes of a warp differ in `x`. A copy can take it as the column or as the row:
 
 # %%
 @cuda.jit
@@ -297,7 +297,7 @@ compare({"x to the column": copies[copy_along],
 # %% [markdown]
 # With x to the row, the copy takes more than four times as long.
 #
-# This time somebody does need the rest of each sector: the other warps of the block have the columns beside.
+# This time somebody does need the rest of each sector: the other seven warps of the block have the columns beside.
 # In the loads that helps, and L1 asks L2 for each sector once.
 # In the stores it does not: L1 passes on what each request stores, 32 sectors at a time.
 # So is it the stores that are slow?
@@ -342,6 +342,7 @@ plot_requests({"NEIGHBOURS, k = 0": lanes_at(stride=4),
 # A thread's neighbours put its lanes four elements apart, and a request touches 16 sectors. With a thread's elements a block apart, its lanes are side by side in every step.
 #
 # Each thread needs all of its neighbours in the end, so somebody does need the rest of each sector.
+#
 # **Predict.** Does a cache make up for it, in the loads and in the stores?
 
 # %% tags=["timing", "hide-input"]

@@ -163,7 +163,7 @@ check(sums, matrix.sum(axis=1))
 # %% [markdown]
 # With `window=32`, a thread touches four sectors, one after the other, and is back at the first one in the fifth step.
 # With a window as long as the row, it comes back after 2,048 steps.
-# All windows have the same loads, in jumps of eight; only the way back differs.
+# All windows have the same loads, in jumps of eight. What differs is how soon a thread is back, and so how much the others touch in the meantime.
 #
 # **Predict.** A multiprocessor has at most 128 of these threads, and L1 at most 256 KB. Up to which window does L1 still have a sector when its thread comes back?
 
@@ -178,17 +178,20 @@ plot_series(WINDOWS, {"jumps of 8": [m.median_us for m in windows.values()]},
 
 # %% tags=["timing", "hide-input"]
 # Shows what L1 asked L2 for, in the windows beside the cliff.
-compare({(window, f"{128 * 4 * window // 1024:,} KB"): windows[window]
-         for window in (256, 512, 1024)},
+compare({(f"{window:,}", f"{128 * 4 * window // 2**10} KB",
+          f"{TALL * 4 * window // 2**20} MB"): windows[window]
+         for window in (128, 256, 512, 1024)},
         "GB loaded from L2", "GB read from memory", "µs",
-        by=("window", "touched by 128 threads"))
+        by=("window", "touched by 128 threads", "by all threads"))
 
 # %% [markdown]
-# There is a cliff.
-# Up to 256 numbers in a window, the sectors of all threads together fit in L1, and each is loaded from L2 once.
-# From 1,024 on they do not. Each is gone before its thread comes back, and L1 loads it eight times, from memory every time: the waste goes all the way down.
+# There is a cliff, and the table shows two caches fall off it, one after the other.
 #
-# So a cache makes up for a wasteful request if somebody asks for the rest of each sector, and *soon*: before so much else has come through that it is gone.
+# Up to 256 numbers in a window, what 128 threads touch fits in L1, and L1 loads hardly a sector twice.
+# At 512 they touch as much as L1 can hold. Many sectors are gone when their thread comes back, and L1 loads four times as much. But what all threads touch still fits in the 60 MB of L2, so memory delivers each sector once.
+# At 1,024 it fits in neither. L1 loads each sector about eight times, and so does memory: the waste goes all the way down, and the sums take more than twice as long.
+#
+# So a cache makes up for a wasteful request if somebody asks for the rest of each sector *soon*: before more has come through than the cache can hold.
 
 # %% [markdown]
 # ## Then why not always by rows?
@@ -266,7 +269,7 @@ compare({(f"strips of a {what}", threads[k]): strips[k]
 # A request of row sums keeps it busy for 32 cycles, a request of column sums for one.
 # So with 32,768 threads the path is full, and more threads only queue for it.
 #
-# A cache can keep the waste from memory. It cannot make a request for 32 sectors as cheap as a request for four.
+# A cache can keep the waste from memory. But all requests must still come through L1, and with many threads that is what takes the time.
 
 # %% [markdown]
 # ## One place in every line
@@ -301,8 +304,8 @@ few_threads = {TALL: row_strips[0]}
 for apart in APART[1:]:
     spread = np.zeros((TALL, apart), np.float32)
     few_threads[apart] = in_strips(sum_rows_in_strips, spread, TALL)
-    by_distance[apart] = [in_strips(kernel, spread, 2048) for kernel in (
-        sum_rows_in_strips, sum_columns_in_strips)]
+    by_distance[apart] = tuple(in_strips(kernel, spread, 2048) for kernel in (
+        sum_rows_in_strips, sum_columns_in_strips))
 
 compare({f"{apart:,}": pair for apart, pair in by_distance.items()},
         "cycles per request", "µs",
@@ -311,7 +314,7 @@ compare({f"{apart:,}": pair for apart, pair in by_distance.items()},
 
 # %% [markdown]
 # Banks decide most of it.
-# At 16,385 no two lanes share one: a request keeps the path busy for a quarter of the time, and the sums take half as long.
+# At 16,385 no two lanes share one: a request keeps the path busy for a quarter of the time, and the sums take less than half as long.
 # At 16,416, again a whole number of lines, all is as before.
 # Column sums do not care, since their lanes are side by side.
 
@@ -339,7 +342,7 @@ compare({"columns": column_strips[0]} | {
 # At 16,385 row sums are as slow as column sums, although L1 requests no more from L2 than at the other distances.
 # Look at the picture once more: there, the lanes are at different places of their *sectors*, too.
 # So in each step four of the 32 lanes go on to a new sector.
-# The warp waits for these four, and it does not help that L1 has the numbers of the others.
+# The warp waits for these four, and it does not help that L1 has the numbers of the others, nor that no two share a bank.
 #
 # At the other distances every row begins with a sector.
 # So all lanes need a new one in the same step, and in the next seven steps none does.
@@ -351,13 +354,13 @@ compare({"columns": column_strips[0]} | {
 # | launch | what differs | what it shows |
 # |---|---|---|
 # | `sum_rows`, 16,384 threads | the next seven steps need the rest | L1 makes up for the waste, and most steps wait less |
-# | `sum_rows_in_windows`, 2,048 | the thread comes back too late | L1 makes up for nothing |
+# | `sum_rows_in_windows`, 2,048 | the thread comes back too late | neither L1 nor L2 makes up for it |
 # | `sum_rows_in_strips`, 131,072 threads | more loads in flight | L1's data path is full |
-# | the same, rows 16,385 apart | no two lanes in one bank | half the time |
+# | the same, rows 16,385 apart | no two lanes in one bank | less than half the time |
 # | rows 16,385 apart, 16,384 threads | in each step, some lane needs a new sector | every step waits |
 # | `sum_columns_in_strips` | lanes side by side | there is nothing to make up for |
 #
-# So **ask two things of a wasteful request: who needs the rest of its sectors, and how soon?** If it is soon, L1 keeps the waste from memory. It still takes L1's own time, so let neighbouring lanes load neighbouring numbers where you can, and have many threads.
+# So **ask two things of a wasteful request: who needs the rest of its sectors, and how soon?** If it is soon, a cache keeps the waste from memory. It still takes L1's own time, so let neighbouring lanes load neighbouring numbers where you can, and have many threads.
 
 # %% [markdown]
 # ## On your own
