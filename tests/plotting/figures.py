@@ -9,7 +9,6 @@ LANES = range(32)
 HALF = [lane < 16 for lane in LANES]
 SIZES = 2**18, 2**16, 2**12, 3 * 2**20, 5 * 2**30
 ASKED = {"L1": 100, "L2": 60, "memory": 30}
-SWEEP = {"stride": ([1, 2], [4, 8], [900, 500], [900, 1000])}
 WOVEN = np.add.outer(np.arange(16) % 2, np.arange(16) // 2 % 4 * 2)
 KINDS = ("float32", "float64", "global loads", "integers and addresses", "calls")
 RACE = [[("store", 0)], [("load", 0)]], [[("store", 0)], [("load", 1)]]
@@ -82,7 +81,6 @@ FIGURES = {
     ],
     "plot_speeds": lambda: plotting.plot_speeds(["a", "b"], [10, 500], 1000),
     "plot_stages": lambda: plotting.plot_stages({"way": {"there": 9, "back": 9}}),
-    "plot_sweeps": lambda: plotting.plot_sweeps(SWEEP, 1100),
     "plot_tile_banks": lambda: [
         plotting.plot_tile_banks([range(4)] * 2, cells, kind, 1)
         for cells in ([(0, 2), (1, 2)], [(0, 0), (0, 2)])
