@@ -27,8 +27,8 @@ device
 # ## Does it matter which numbers?
 #
 # Each thread of this kernel takes one number of an array.
-# With `offset=0` and `stride=1`, thread 5 takes number 5.
-# The offset moves them all on; the stride spreads them: with `stride=8`, thread 5 takes number 40.
+# With `offset=0` and `stride=1`, it takes the number of its own index.
+# The offset moves all threads on, and the stride spreads them: with `stride=8`, they take every eighth number.
 
 # %%
 @cuda.jit
@@ -45,7 +45,7 @@ take[4, 256](few_out, few, 0, 8)
 check(few_out, few[::8])
 
 # %% [markdown]
-# **Predict.** 16,777,216 threads take a number each, once with stride 1 and once with stride 8.
+# **Predict.** Sixteen million threads take a number each, once with stride 1 and once with stride 8.
 # Both launches execute the same instructions, and load and store as many numbers.
 # Does the second one take longer?
 
@@ -145,7 +145,7 @@ plot_levels({f"{name}, {m.median_us:,.0f} µs": m.traffic
 # All levels are asked for as much: the stores, and a sector for each number.
 # A cache helps only if somebody asks for what it holds, and nobody asks for the 28 bytes between.
 #
-# (At stride 1 memory is idle half of the time, and stride 2 costs only 15% more. From stride 4 on memory is nearly always busy.)
+# (At stride 1 memory is idle half of the time; from stride 4 on it is nearly always busy.)
 #
 # **Predict.** With offset 1, each load touches five sectors instead of four. Does it take a quarter longer?
 
