@@ -357,7 +357,7 @@ compare(fours, "µs", "GB through L1", "GB loaded from L2", "GB stored to L2",
         by=("loads", "stores"))
 
 # %% [markdown]
-# It is the stores alone. Where they go to neighbours, the copy takes more than 1.8 times as long, whatever the loads do.
+# Here it is the stores alone. Where they go to neighbours, the copy takes more than 1.8 times as long, whatever the loads do.
 # L1 collects no stores: each request goes on to L2, and four times as many sectors arrive there.
 #
 # In the loads, L1 makes up for neighbours: it asks L2 for hardly more. The copy even gains by them. [Know when a cache makes up for it](17_when_l1_makes_up.ipynb) is about such gains, and about their limits.

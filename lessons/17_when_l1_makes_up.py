@@ -185,12 +185,16 @@ compare({(f"{window:,}", f"{128 * 4 * window // 2**10} KB",
         by=("window", "touched by 128 threads", "by all threads"))
 
 # %% [markdown]
-# There is a cliff, and the table shows two caches fall off it, one after the other.
+# There is a cliff, and the table says what falls: first L1, then L2.
 #
 # Up to 256 numbers in a window, what 128 threads touch fits in L1, and L1 loads hardly a sector twice.
-# At 512 they touch as much as L1 can hold. Many sectors are gone when their thread comes back, and L1 loads four times as much. But what all threads touch still fits in the 60 MB of L2, so memory delivers each sector once.
-# At 1,024 it fits in neither. L1 loads each sector about eight times, and so does memory: the waste goes all the way down, and the sums take more than twice as long.
 #
+# At 512 they touch as much as L1 can hold. Many sectors are gone when their thread comes back, and L1 loads four times as much.
+# But what all threads touch still fits in the 60 MB of L2, so memory delivers each sector once, and the sums take less than a fifth longer.
+#
+# At 1,024 it fits in neither. L1 loads each sector about eight times, and so does memory: the waste goes all the way down, and the sums take more than twice as long again.
+
+# %% [markdown]
 # So a cache makes up for a wasteful request if somebody asks for the rest of each sector *soon*: before more has come through than the cache can hold.
 
 # %% [markdown]
@@ -360,7 +364,7 @@ compare({"columns": column_strips[0]} | {
 # | rows 16,385 apart, 16,384 threads | in each step, some lane needs a new sector | every step waits |
 # | `sum_columns_in_strips` | lanes side by side | there is nothing to make up for |
 #
-# So **ask two things of a wasteful request: who needs the rest of its sectors, and how soon?** If it is soon, a cache keeps the waste from memory. It still takes L1's own time, so let neighbouring lanes load neighbouring numbers where you can, and have many threads.
+# So **ask two things of a wasteful request: who needs the rest of its sectors, and how soon?** If it is soon, a cache keeps the waste from memory. It still takes L1's own time: where you have many threads, let neighbouring lanes load neighbouring numbers all the same.
 
 # %% [markdown]
 # ## On your own

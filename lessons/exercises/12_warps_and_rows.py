@@ -128,20 +128,20 @@ class RowSums(Write):
 
 class OffsetOrStride(Explain):
     """In this lesson an offset of one element makes each load request touch 5 sectors
-    instead of 4, and the copy is hardly slower. With a stride of two elements a request
-    touches 8, and the copy takes much longer. In both, a request uses only a part
-    of some sectors. Why does only one of them cost so much?
+    instead of 4, and the kernel is hardly slower. With a stride of eight elements a
+    request touches 32, and the kernel takes more than twice as long. In both, a request
+    uses only a part of some sectors. Why does only one of them cost so much?
     """
 
     stars, points = 2, 3
     rubric = {
         "with an offset, the neighbouring warp needs the rest of the shared sector": 1,
         "so a cache still has it, and memory moves hardly more": 1,
-        "with a stride nobody needs the other half: the loads bring twice the bytes": 1,
+        "with a stride nobody needs the rest: the loads bring eight times the bytes": 1,
     }
     model = (
         "The fifth sector of one warp is the first one of its neighbour, so it comes "
-        "from a cache, and memory moves hardly more bytes than before. With stride 2 no "
-        "warp needs the elements in between, and half of each sector is loaded for "
-        "nothing: the loads bring twice as many bytes from memory as the copy uses."
+        "from a cache, and memory moves hardly more bytes than before. With stride 8 no "
+        "warp needs the elements in between, and seven eighths of each sector are loaded "
+        "for nothing: the loads bring eight times as many bytes from memory as it uses."
     )

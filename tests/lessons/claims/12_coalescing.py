@@ -209,7 +209,7 @@ CLAIMS = {
     ),
     # four elements a thread
     "a request touches 16 sectors": lambda it: touched(it, 0, 4) == 16,
-    "It is the stores alone. Where they go to neighbours, the copy takes more than": (
+    "Here it is the stores alone. Where they go to neighbours, the copy takes more": (
         lambda it: all(
             1.8 < faster(it.fours["apart", "apart"], it.fours[load, "neighbours"]) < 2
             for load in it.names
