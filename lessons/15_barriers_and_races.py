@@ -1,24 +1,24 @@
 # %% [markdown]
 # # Wait for one another
 #
-# *60 minutes*
+# *50 minutes*
 #
-# **What you'll do:** find the two lines to blame in a kernel that gives the right answer and is wrong all the same, and fix every kind of race: in a warp, a block, the whole grid.
+# **What you'll do:** find the two lines to blame in a kernel that gives the right answer and is wrong all the same, and fix every kind of race within a block.
 #
 # **What you'll learn:**
 #
 # - say which accesses a barrier orders, and which nothing orders
 # - read the report of a race
-# - choose between barriers, `syncwarp`, atomics, fences and a barrier of the grid
+# - place the barriers of a line, a loop, a branch and a warp
 #
 # **What you'll need:** a tile in shared memory and its barrier, as in [Use a tile where it pays](13_shared_memory.ipynb).
 
 # %%
 import numpy as np
-from numba import cuda, float32, int32
+from numba import cuda, float32
 
 from helpers import (check, device, emulate, exercise, expect, explore,
-                     measure, plot_fences, plot_intervals, plot_times, watch)
+                     plot_intervals)
 
 device
 
@@ -63,7 +63,7 @@ with expect(AssertionError):
 #
 # A thread executes its own lines in order.
 # But nothing orders the lines of *different* threads: each warp runs when the hardware lets it.
-# So thread 31 may be done with both before thread 32, in the next warp, has begun.
+# So thread 31 may be done with both lines before thread 32, in the next warp, has begun.
 #
 # Let 6 threads stand for all. Each row is a thread, from left to right; between the rows, nothing says what comes first.
 
@@ -99,12 +99,12 @@ plot_intervals([store_own(6), load_next(6)])
 # The barrier cuts the kernel into two **barrier intervals**.
 # Each cell is now stored in the first and loaded in the second.
 #
-# The rule: two accesses to one cell by different threads are ordered if a barrier lies between them.
-# Within one interval they are not, and if at least one of them is a store, they race. (Atomics, below, do not race with one another.)
+# This is the whole page in one rule: **two threads that touch one cell in one interval race, unless both only load it.**
+# A barrier between the two accesses settles which comes first; nothing else on this page does.
+#
+# The rule needs no wrong answer, so `emulate` can look for such pairs.
 #
 # ## Read after write
-#
-# This rule needs no wrong answer, so `emulate` looks for such pairs.
 
 # %%
 run_64.races, run_32.races, run_32.races.minor
@@ -141,17 +141,6 @@ run.races, run.races.minor
 # There is a barrier before that line and one after it.
 #
 # **Predict.** Which threads race?
-#
-# <details><summary>Answer</summary>
-#
-# Neighbours, within that one line.
-# Thread 1 stores to cell 1, and thread 0 loads it: thread 0 must load cell 1 before thread 1 overwrites it.
-# This time it is the *store* that must wait.
-#
-# </details>
-#
-# `watch` shows one block step by step.
-# Play it, and follow cell 0: is it loaded before thread 0 stores to it?
 
 # %%
 @cuda.jit
@@ -166,18 +155,26 @@ def rotate_in_place_wrong(out, a):
     out[thread] = tile[thread]
 
 
-film = watch(rotate_in_place_wrong)[1, 64](out[:64], a[:64])
 run = emulate(rotate_in_place_wrong)[1, 64](out[:64], a[:64])
 with expect(AssertionError):
     check(out[:64], rotate_spec(a[:64]))
-film
+run.races
 
 # %% [markdown]
-# In the film warp 0 stores to cell 0 at step 9, and thread 63 loads it at step 11: too late.
-# The store must come after the load: write after read, or **WAR**.
+# Neighbours race, within that one line.
+# It is a load *and* a store, and between two barriers there is one interval, however few its lines:
+
+# %% tags=["hide-input"]
+# Draws the kernel's three intervals for 6 threads.
+plot_intervals([store_own(6), together(load_next(6), store_own(6)),
+                [[("load", thread)] for thread in range(6)]])
+
+# %% [markdown]
+# Thread 0 loads cell 1, and thread 1 stores to it.
+# This time it is the *store* that must wait, until the old element has been loaded: write after read, or **WAR**.
 #
-# The line is a load *and* a store, and the barrier belongs between the two.
-# So each thread keeps what it has loaded in a variable while it waits.
+# So the barrier belongs between the line's two halves.
+# Each thread keeps what it has loaded in a variable while it waits.
 
 # %%
 @cuda.jit
@@ -198,7 +195,13 @@ check(out[:64], rotate_spec(a[:64]))
 run.races, run.races.minor
 
 # %% [markdown]
-# The last barrier is gone: there each thread loads the cell that it stored itself.
+# **Predict.** The barrier before the last line is gone. Why is there no race?
+#
+# <details><summary>Answer</summary>
+#
+# There each thread loads the cell that it has stored itself. A thread executes its own lines in order.
+#
+# </details>
 #
 # ## Write after write
 #
@@ -228,30 +231,28 @@ run = emulate(last_wins)[1, 256](out, a)
 # %% [markdown]
 # The warp that stores last wins, but which one is last?
 # A seed chooses the order in which the emulator runs the warps, and these twelve seeds have six different winners.
+# An H200 has at least two: in 1,000 launches, warp 0 won 442 times and warp 1 558 times.
 #
 # Either of two stores may come last: write after write, or **WAW**.
-# A barrier before or after the line does not help, since the stores of all eight warps are that one line.
-# So only one warp may store, or you need a rule for the winner.
+# A barrier before or after the line does not help, since the stores of all eight warps are that one line, in one interval.
 #
-# A rule needs an **atomic**, which loads, changes and stores a cell in one indivisible step.
-# Let the first warp fill the tile, and all warps offer their elements with `cuda.atomic.max`: each cell keeps the largest, whatever the order.
+# So the kernel must say who stores: each thread to a cell of its own, or, as here, one warp for all.
+# (If all eight should have a part in the cell, as in a sum or a maximum, that takes an *atomic*: see [Send a result from block to block](19_from_block_to_block.ipynb).)
 
 # %%
 @cuda.jit
-def largest_wins(out, a):
-    """Each warp offers its elements, and each cell keeps the largest."""
+def first_warp_wins(out, a):
+    """The first of eight warps stores its elements in the 32 cells."""
     tile = cuda.shared.array(32, float32)
     thread = cuda.threadIdx.x
     if thread < 32:
         tile[thread] = a[thread]
     cuda.syncthreads()
-    cuda.atomic.max(tile, thread % 32, a[thread])
-    cuda.syncthreads()
     out[thread] = tile[thread % 32]
 
 
-run = emulate(largest_wins)[1, 256](out, a)
-[winner(largest_wins, seed) for seed in range(12)], run.races
+run = emulate(first_warp_wins)[1, 256](out, a)
+[winner(first_warp_wins, seed) for seed in range(12)], run.races
 
 # %% [markdown]
 # ## Both barriers of a loop
@@ -288,12 +289,12 @@ run = emulate(make_relay(before=True, after=False))[1, 1024](sums, long)
 int((sums != relay_spec).sum()), run.races
 
 # %% [markdown]
-# Without the first barrier the report is a RAW, as for `rotate_wrong`.
-#
-# Without the second, as here, the report is a WAR that reaches into the loop's next iteration: a fast warp may store the next tile while a slow one still loads from this one.
+# It does.
+# The end of the loop is followed by its beginning: after its load, a fast warp goes on to store the next tile, while a slow one still loads from this one.
+# The report is a WAR that reaches into the loop's next iteration.
 #
 # The picture has two rounds in their intervals.
-# Step through them, and switch each barrier off: without the second, the loads of a round share an interval with the stores of the next.
+# Switch each barrier off and on, and read off the hatched cells which kind of race it prevents.
 
 # %% tags=["hide-input"]
 # Draws two rounds of `relay` for 6 threads, up to an interval.
@@ -311,6 +312,9 @@ explore(draw_relay, before=[True, False], after=[True, False],
         intervals=(1, 4))
 
 # %% [markdown]
+# The first barrier makes loads wait for the stores of their own round: without it, a RAW.
+# The second makes the stores of the next round wait for the loads of this one: without it, a WAR.
+#
 # ## Right by luck
 #
 # Does a GPU get these kernels wrong, too?
@@ -318,29 +322,33 @@ explore(draw_relay, before=[True, False], after=[True, False],
 #
 # | kernel | threads | launches with a wrong answer |
 # |---|---|---|
-# | `rotate_wrong` | 64 or 1,024 | 0 |
-# | `rotate_wrong` with a number for `a.size` | 64 | 369 |
-# | `rotate_wrong` with a number for `a.size` | 1,024 | 1,000 |
+# | `rotate_wrong` | 64 | 0 |
+# | the same with the number 64 for `a.size` | 64 | 369 |
 # | `rotate_in_place_wrong` | 64 | 0 |
-# | `rotate_in_place_wrong` | 1,024 | 521 |
+# | the same | 1,024 | 521 |
 # | `relay`, 32 tiles, without its first barrier | 1,024 | 1,000 |
 # | `relay`, 32 tiles, without its second barrier | 1,024 | 0 |
 # | the same with `cuda.blockDim.x` for both 1024s | 1,024 | 866 |
 #
 # Look at the zeros: always right, and a race all the same.
-# The first two kernels have the same race; a detail decides whether it shows, and the next compiler or GPU may decide otherwise.
-#
-# <details><summary>For the curious: which detail?</summary>
-#
-# `% a.size` is a division between the store and the load. With a number in its place, no instruction is left between the two.
-#
-# </details>
+# Below each stands the same race, and only a detail differs: a number for a size, a size for a number, more threads.
+# None of these changes what the kernel means, and each brings the wrong answers out.
+# The next compiler or the next GPU may do so, too.
 
 # %% [markdown]
+# <details><summary>For the curious: what do such details change?</summary>
+#
+# The machine code, and with it who is how early.
+# In `rotate_wrong`, `% a.size` is a division, and more than thirty instructions of it stand between the store and the load; with a number in its place, none.
+#
+# In both relays, a slow warp must get from the barrier to its load before a fast one has the next tile's number from memory and stores it: 19 instructions in the one, 21 in the other, in the first two rounds of each four. Whether these two decide, we do not know.
+#
+# </details>
+#
 # ## A barrier in a branch
 #
 # What if a block has more threads than elements?
-# Here the work is in a branch, and the barrier with it. What happens to the 40 threads that come to it?
+# Here the work is in a branch, and the barrier with it. Of 64 threads, 40 come to it. What happens to them?
 
 # %%
 @cuda.jit
@@ -362,10 +370,28 @@ with expect(AssertionError):
 # %% [markdown]
 # The answer is right, and again that proves nothing: a barrier is for *all* threads of the block.
 # CUDA allows one in a branch only if all of them take the branch; else those at the barrier may wait forever.
+# An early exit, `if thread >= a.size: return`, is the same mistake.
 #
-# So guard the work, not the barrier: put `if thread < a.size:` around the store, and again around the load.
-# An early exit, `if thread >= a.size: return`, is reported, too.
-#
+# So guard the work, and never the barrier:
+
+# %%
+@cuda.jit
+def rotate_some(out, a):
+    """Store where there is an element, wait, and load where there is one."""
+    tile = cuda.shared.array(64, float32)
+    thread = cuda.threadIdx.x
+    if thread < a.size:
+        tile[thread] = a[thread]
+    cuda.syncthreads()
+    if thread < a.size:
+        out[thread] = tile[(thread + 1) % a.size]
+
+
+run = emulate(rotate_some)[1, 64](out[:40], a[:40])
+check(out[:40], rotate_spec(a[:40]))
+run.assert_barriers()
+
+# %% [markdown]
 # <details><summary>For the curious: why was the answer right?</summary>
 #
 # Since Volta (2017) a barrier does not wait for threads that have ended, and here the missing ones have: on an H200 all of 1,000 launches gave the right answer.
@@ -407,13 +433,6 @@ run.races, run.races.minor
 #
 # `cuda.syncwarp()` is a barrier for the lanes of one warp, and waits for no other warp.
 # All lanes must come to it, so the branch is cut in two: even lanes store, all lanes wait, odd lanes load.
-#
-# <details><summary>For the curious: the order that the compiler chose</summary>
-#
-# In `assemble(hand_over_wrong)[1, 256](halves, a)` the shared load (`LDS`) comes before the shared store (`STS`).
-# Before Volta, the lanes of a warp shared one program counter, and old code leaves `syncwarp` out. Since then each thread has its own.
-#
-# </details>
 
 # %%
 @cuda.jit
@@ -433,250 +452,32 @@ check(halves, hand_over_spec(a))
 run.races, run.races.minor
 
 # %% [markdown]
-# ## Between blocks
+# **Predict.** In `rotate`, is `syncwarp` enough? It has one warp for 32 threads, and two for 64.
 #
-# The 4,096 threads of 16 blocks count themselves: each adds 1 to the same cell.
-# What is the count?
-
-# %%
-@cuda.jit
-def count_wrong(out):
-    """Each thread counts itself."""
-    out[0] += 1
-
-
-count = np.zeros(1, np.int32)
-run = emulate(count_wrong)[16, 256](count)
-count, run.races[0]
-
-# %% [markdown]
-# The line loads, adds and stores, and another thread may come between:
+# <details><summary>Answer</summary>
 #
-# | step | one thread | another thread | the cell |
-# |---|---|---|---|
-# | 1 | loads 0 | | 0 |
-# | 2 | | loads 0 | 0 |
-# | 3 | stores 1 | | 1 |
-# | 4 | | stores 1 | 1 |
-#
-# Two additions, and the cell holds 1: a **lost update**.
-# The emulator counts 8 threads, and an H200 counted 1 in each of 1,000 launches.
-#
-# `syncthreads` does not help: it waits for the threads of its own block only.
-# But the order of additions does not matter; each must be indivisible.
-#
-# Each kernel below has one. Its threads add to one cell; or to a cell of their block; or they count in shared memory, and thread 0 adds the block's count to the one cell.
-
-# %%
-@cuda.jit
-def count_atomically(out):
-    """Each thread counts itself with an atomic."""
-    cuda.atomic.add(out, 0, 1)
-
-
-@cuda.jit
-def count_apart(out):
-    """Each thread counts itself in a cell of its block."""
-    cuda.atomic.add(out, cuda.blockIdx.x, 1)
-
-
-@cuda.jit
-def count_by_blocks(out):
-    """The threads of a block count together; thread 0 adds for them all."""
-    here = cuda.shared.array(1, int32)
-    if cuda.threadIdx.x == 0:
-        here[0] = 0
-    cuda.syncthreads()
-    cuda.atomic.add(here, 0, 1)
-    cuda.syncthreads()
-    if cuda.threadIdx.x == 0:
-        cuda.atomic.add(out, 0, here[0])
-
-
-# %%
-@cuda.jit
-def end_at_once(out):
-    """Each thread ends at once."""
-
-
-for kernel in count_atomically, count_apart, count_by_blocks:
-    counts = np.zeros(16, np.int32)
-    run = emulate(kernel)[16, 256](counts)
-    check(counts.sum(), 4096)
-run.races
-
-# %% [markdown]
-# **Predict.** Which of the three is the slowest, and is any as fast as the race?
-# Here are 65,536 blocks; the first bar is a kernel that does nothing.
-
-# %% tags=["timing", "hide-input"]
-# Measures the race and the kernels with atomics, and one without work.
-BLOCKS = 2**16
-counts = np.zeros(BLOCKS, np.int32)
-rows = {"no work": end_at_once, "a race": count_wrong,
-        "atomics on one cell": count_atomically,
-        "atomics on a cell for each block": count_apart,
-        "each block first, then one atomic": count_by_blocks}
-many = {name: measure(kernel)[BLOCKS, 256](counts)
-        for name, kernel in rows.items()}
-plot_times(list(many), [m.median_us for m in many.values()],
-           spread_us=[(m.lower_us, m.upper_us) for m in many.values()])
-
-# %% [markdown]
-# The atomics on one cell take 6.5 times as long as the race.
-# But with a cell for each block, as many atomics take hardly longer than no work.
-# So the time goes to the one cell, where all blocks meet, and not to the atomics.
-#
-# The last kernel gives the sum as well, with one atomic a block on that cell.
-# It is faster than the race, and takes little more than starting the blocks: see the first bar.
-# So add up within the block, and send one atomic for each block.
-#
-# An atomic leaves the order open, so float sums differ in their last digits: the same 65,536 floats gave 103 different sums in 1,000 launches.
-
-# %% [markdown]
-# <details><summary>For the curious: how many atomics are there?</summary>
-#
-# Not one for each thread. The compiler already joins those of a warp: the machine code counts the warp's lanes (`POPC`) and adds once (`REDG`).
-# So 524,288 additions meet at one cell, one every 0.74 ns.
+# For one warp, yes. For two, no: thread 31 loads what a lane of the other warp stores.
 #
 # </details>
 #
-# ## Publish, then signal
+# <details><summary>For the curious: the order that the compiler chose</summary>
 #
-# Blocks run in any order, but each can draw a ticket from an atomic, which returns the cell's value from before.
-# The block that draws the highest is the last: all others have stored their parts.
-# Can it add them up?
-#
-# It knows that the others have *executed* their stores, but where are the values?
-# Each multiprocessor has an L1 of its own.
-# A store goes through it to L2, and nobody tells the other L1s.
-# So a copy that another L1 has made before stays old: L1s are not **coherent**.
-# And a store takes time to get to L2, so the count that follows may be there first.
-
-# %%
-plot_fences(first=False, second=False)
-
-# %% [markdown]
-# Time runs to the right, and arrows show what is sent where.
-# Block 1 learns that block 0 has counted, and still loads the old part.
-#
-# A **fence** (NVIDIA: *memory fence*), `cuda.threadfence()`, orders a thread's own accesses, and waits for no other thread.
-# CUDA promises two things, and an H200 keeps them like this:
-#
-# - What the thread stored before is seen before what it stores after: it waits until the part is in L2.
-# - What it loads after is no older than what it loaded before: it empties its multiprocessor's L1.
-#
-# One block needs the first, the other the second:
-
-# %%
-explore(plot_fences, first=[True, False], second=[True, False])
-
-# %% [markdown]
-# Take either fence away, and the load may find the old part.
-#
-# In `total`, each block adds to its part and draws a ticket; the last one adds up the parts. Here both fences are left out.
-
-# %%
-def make_total(before, after):
-    """A kernel with or without each of its two fences."""
-    @cuda.jit
-    def total(out, parts, finished, a):
-        """Each block adds to its part; the last one adds up the parts."""
-        block = cuda.blockIdx.x
-        parts[block] += a[block]
-        if before:
-            cuda.threadfence()
-        ticket = cuda.atomic.add(finished, 0, 1)
-        if after:
-            cuda.threadfence()
-        if ticket == cuda.gridDim.x - 1:
-            whole = float32(0)
-            for i in range(parts.size):
-                whole += parts[i]
-            out[0] = whole
-    return total
-
-
-whole, parts = np.zeros(1, np.float32), np.zeros(8, np.float32)
-finished, total = np.zeros(1, np.int32), make_total(before=False, after=False)
-run = emulate(total)[8, 1](whole, parts, finished, a)
-check(whole, a[:8].sum())
-run.races
-
-# %% [markdown]
-# The total is right, and there is a race. And on an H200?
-#
-# | `total` | wrong totals in 1,000 launches |
-# |---|---|
-# | with no fence | 1,000 |
-# | with the first fence | 0 |
-# | with the second fence | 0 |
-# | with both | 0 |
-# | with no fence, and `=` for `+=` | 0 |
-#
-# The last row points to the cause.
-# With `=`, no block loads its part, so no L1 makes a copy of the parts' sector.
-# (No count was seen to overtake a part, but CUDA allows that.)
-#
-# Probably one fence is enough here, since in the last block either one empties L1 after its `+=` and before it loads the parts.
-# That is luck again, so write both.
-# The emulator takes an atomic for a second fence; `emulate(total, strict=True)` asks for both, and so do the exercises.
-
-# %% [markdown]
-# <details><summary>For the curious: where the first fence is not enough</summary>
-#
-# In a test on an H200, block 1 loads a number, waits until an atomic shows that block 0 has stored the next one and fenced, and then loads that one, from the same sector.
-# Without a fence of its own it got the old number in each of 1,000 launches; with it, in none.
-#
-# `assemble` shows the fence's two things as two instructions: `MEMBAR.SC.GPU`, which waits, and `CCTL.IVALL`, which makes all lines of L1 invalid.
-#
-# </details>
-#
-# ## All blocks wait
-#
-# The simplest barrier for the whole grid is the end of the kernel: a second launch sees all that the first one stored.
-# Within a kernel there is `cuda.cg.this_grid().sync()`.
-# With it, each block adds to its part, all wait, and block 0 adds up the parts.
-
-# %%
-@cuda.jit
-def total_after_all(out, parts, a):
-    """Each block adds to its part, all wait, one block adds up the parts."""
-    block = cuda.blockIdx.x
-    parts[block] += a[block]
-    cuda.cg.this_grid().sync()
-    if block == 0:
-        whole = float32(0)
-        for i in range(parts.size):
-            whole += parts[i]
-        out[0] = whole
-
-
-whole, parts = np.zeros(1, np.float32), np.zeros(8, np.float32)
-total_after_all[8, 1](whole, parts, a)
-check(whole, a[:8].sum())
-
-# %% [markdown]
-# If a block could start only after another had ended, both would wait forever.
-# So Numba makes this a **cooperative launch**: all blocks are on the GPU at the same time, or the launch is refused. A grid-stride loop then takes any number of elements.
-#
-# <details><summary>For the curious: how many blocks are that?</summary>
-#
-# `max_cooperative_grid_blocks` of a compiled kernel (one of `total_after_all.overloads`) says so. For 256 threads it is 1,056 on an H200: each of 132 multiprocessors holds 2,048 threads, if there are registers enough.
+# In `assemble(hand_over_wrong)[1, 256](halves, a)` the shared load (`LDS`) comes before the shared store (`STS`).
+# Before Volta, the lanes of a warp shared one program counter, and old code leaves `syncwarp` out. Since then each thread has its own.
 #
 # </details>
 #
 # ## What changed
 #
-# | what races | example | the fix |
+# | what races | example | what orders it |
 # |---|---|---|
-# | a load after a store, in a block: RAW | `rotate_wrong`, the first barrier of `relay` | `syncthreads` between the two |
-# | a store after a load, in a block: WAR | `rotate_in_place_wrong`, the second barrier of `relay` | `syncthreads` between the two |
-# | two stores: WAW | `last_wins` | a cell for each thread, one warp, or an atomic |
-# | lanes of one warp | `hand_over_wrong` | `syncwarp` |
-# | an update by many | `count_wrong` | an atomic |
-# | a part and the count that tells another block of it | `total` | a fence before the count, a fence after it |
-# | all of one part of the kernel and all of the next | `total_after_all` | a second launch, or a barrier of the grid |
+# | a load that must come after a store: RAW | `rotate_wrong`, the first barrier of `relay` | `syncthreads` between the two |
+# | a store that must come after a load: WAR | `rotate_in_place_wrong`, the second barrier of `relay` | `syncthreads` between the two |
+# | two stores: WAW | `last_wins` | nothing; let one thread store, or each to its own cell |
+# | lanes of one warp | `hand_over_wrong` | `syncwarp` between the two |
+#
+# To find them, cut the kernel at its barriers and ask of each cell: who stores it in this interval, and who else touches it?
+# In a loop, the last interval goes on in the first one of the next round.
 
 # %% [markdown]
 # ## On your own
@@ -747,25 +548,23 @@ task.check(largest)
 #
 # </details>
 #
-# The [assignment](assignments/15_barriers_and_races.ipynb) has 11 exercises, `largest` and `relay` among them.
+# The [assignment](assignments/15_barriers_and_races.ipynb) has 8 exercises, `largest` and `relay` among them.
 
 # %% [markdown]
 # ## In practice
 #
-# `compute-sanitizer --tool racecheck` looks at shared memory only, and passes over an atomic beside a plain access.
+# `compute-sanitizer --tool racecheck` looks at shared memory only, and passes over an atomic beside a plain access, and over stores of equal values.
 # Of 112 kernels with a race in this course's tests it reports 67; most of the others race in global memory.
 #
 # The emulator needs no luck, but it sees only this launch: another size or other data may reach another line.
 #
 # Where lanes of one warp wait at two different barriers, CUDA leaves open what happens: an H200 went on, and the emulator stops with an error.
-#
 
 # %% [markdown]
 # ## Further reading
 #
-# - [CUDA C++ Programming Guide, synchronization functions](https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#synchronization-functions) and [memory fence functions](https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#memory-fence-functions): what each promises, and the last-block pattern.
+# - [CUDA C++ Programming Guide, synchronization functions](https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#synchronization-functions): what a barrier promises.
 # - [Using CUDA warp-level primitives](https://developer.nvidia.com/blog/using-cuda-warp-level-primitives/): why lanes no longer stay side by side.
-# - [`cuda::atomic_thread_fence`](https://nvidia.github.io/cccl/libcudacxx/extended_api/synchronization_primitives/atomic/atomic_thread_fence.html): a message between blocks, with both fences.
 # - [Compute Sanitizer, racecheck](https://docs.nvidia.com/compute-sanitizer/ComputeSanitizer/index.html#racecheck-tool): RAW, WAR, WAW and hazards.
 #
 # *Next:* [Keep a thread's numbers close](16_own_memory.ipynb): of two kernels that count the same dice, the one that executes more is seven times as fast; where are its counts?

@@ -1,10 +1,11 @@
-"""What the racy kernels of the lesson on barriers give on a GPU, launch by launch.
+"""What the racy kernels of the lessons on barriers and blocks give on a GPU, launch by
+launch.
 
     python -m tests.on_gpu.race_outcomes
 
 Each launch has new numbers, and finds in shared memory what another kernel left there:
 a right answer is then never that of the launch before. Writes to `tests/recorded/` in
-how many launches the answer was wrong; the lesson says so, and its claims read it.
+how many launches the answer was wrong; the lessons say so, and their claims read it.
 """
 
 import json
@@ -24,12 +25,13 @@ from tests.specimens.race_variants import (
     make_letter,
     make_relay_by_the_block,
     make_rotate_by_a_constant,
+    total_of_sectors,
     total_of_stores,
 )
 
 COMMAND = "python -m tests.on_gpu.race_outcomes"
 FILE = RECORDED / "race_outcomes.json"
-LESSON = ROOT / "lessons" / "15_barriers_and_races.py"
+LESSONS = "15_barriers_and_races", "19_from_block_to_block"
 LAUNCHES = 1000
 CELLS = 12288  # all the shared memory that a block has without asking
 TWICE = False, True
@@ -46,8 +48,8 @@ def main():
         sys.exit("this needs an NVIDIA GPU")
     about = {"command": COMMAND, "gpu": device.name, "versions": versions()}
     about |= {"date": date.today().isoformat(), "launches": LAUNCHES}
-    lesson = SimpleNamespace(**runpy.run_path(str(LESSON)))
-    text = json.dumps(about | outcomes(lesson), indent=1, sort_keys=True)
+    ran = (runpy.run_path(str(ROOT / "lessons" / f"{name}.py")) for name in LESSONS)
+    text = json.dumps(about | outcomes(*ran), indent=1, sort_keys=True)
     FILE.write_text(text + "\n", encoding="utf-8")
 
 
@@ -56,13 +58,14 @@ def recorded():
     return json.loads(FILE.read_text("utf-8"))
 
 
-def outcomes(it):
+def outcomes(within, between):
     """In how many launches what was wrong, or came out."""
-    families = rotations(it), within_warps(it), relays(it), totals(it), letters()
+    it, blocks = SimpleNamespace(**within), SimpleNamespace(**between)
+    families = rotations(it), within_warps(it), relays(it), totals(blocks), letters()
     return {
         "wrong": {name: n for family in families for name, n in family.items()},
         "relays by the block": relays_by_the_block(),
-        "counted": counted(it),
+        "counted": counted(blocks),
         "winners": winners(it),
         "orders": orders(),
         "different sums": different_sums(),
@@ -184,23 +187,24 @@ def counted(it):
 
 
 def totals(it):
-    """The last block's total, with both fences, with one, and with none; and where the
-    blocks only store.
+    """The last block's total, with both fences, with one, and with none; and with none
+    where the blocks only store, and where each part has a sector of its own.
     """
     found = {
         f"total {before} {after}": wrong_totals(it.make_total(before, after))
         for before in TWICE
         for after in TWICE
     }
-    return found | {"total of stores": wrong_totals(total_of_stores)}
+    found["total of stores"] = wrong_totals(total_of_stores)
+    return found | {"total of sectors": wrong_totals(total_of_sectors, apart=8)}
 
 
-def wrong_totals(kernel, blocks=8):
+def wrong_totals(kernel, blocks=8, apart=1):
     """In how many launches the total was wrong."""
     rng, found = np.random.default_rng(1), 0
     for _ in range(LAUNCHES):
         a = rng.integers(1, 100, blocks).astype(np.float32)
-        out, parts = zeros(1, np.float32), zeros(blocks, np.float32)
+        out, parts = zeros(1, np.float32), zeros(apart * blocks, np.float32)
         kernel[blocks, 1](out, parts, zeros(1), cuda.to_device(a))
         found += bool(out.copy_to_host()[0] != a.sum())
     return found

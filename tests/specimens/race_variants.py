@@ -1,5 +1,5 @@
-"""Kernels that differ in one thing from those of the lesson on barriers, for what it
-says of a cause: the cause is gone, and so is the wrong answer, or it comes.
+"""Kernels that differ in one thing from those of the lessons on barriers and blocks,
+for what they say of a cause: the cause is gone, and so is the wrong answer, or it comes.
 """
 
 from numba import cuda, float32
@@ -47,6 +47,19 @@ def total_of_stores(out, parts, finished, a):
     if ticket == cuda.gridDim.x - 1:
         whole = float32(0)
         for i in range(parts.size):
+            whole += parts[i]
+        out[0] = whole
+
+
+@cuda.jit
+def total_of_sectors(out, parts, finished, a):
+    """The lesson's `total` without fences, with each part in a sector of its own."""
+    block = cuda.blockIdx.x
+    parts[8 * block] += a[block]
+    ticket = cuda.atomic.add(finished, 0, 1)
+    if ticket == cuda.gridDim.x - 1:
+        whole = float32(0)
+        for i in range(0, parts.size, 8):
             whole += parts[i]
         out[0] = whole
 
@@ -113,18 +126,6 @@ def barriers_around(out, a):
     tile[thread % 32] = a[thread]
     cuda.syncthreads()
     out[thread] = tile[thread % 32]
-
-
-@cuda.jit
-def rotate_some(out, a):
-    """The work is guarded, and the barrier is not."""
-    tile = cuda.shared.array(64, float32)
-    thread = cuda.threadIdx.x
-    if thread < a.size:
-        tile[thread] = a[thread]
-    cuda.syncthreads()
-    if thread < a.size:
-        out[thread] = tile[(thread + 1) % a.size]
 
 
 @cuda.jit

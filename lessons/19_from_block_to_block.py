@@ -1,0 +1,438 @@
+# %% [markdown]
+# # Send a result from block to block
+#
+# *45 minutes*
+#
+# **What you'll do:** let thousands of blocks make one number together, see a message arrive before the news that it announces, and put it right.
+#
+# **What you'll learn:**
+#
+# - update a cell that all blocks share, and let few of them meet there
+# - publish a result, then signal it, with a fence on either side
+# - choose between the last block, a barrier of the grid, and a second launch
+#
+# **What you'll need:** L1 and L2, as in [Know where a number lives](11_memory_hierarchy.ipynb), sectors, as in [Fetch no more than you use](12_coalescing.ipynb), shared memory, as in [Use a tile where it pays](13_shared_memory.ipynb), and races and barriers, as in [Wait for one another](15_barriers_and_races.ipynb).
+
+# %%
+import numpy as np
+from numba import cuda, float32, int32
+
+from helpers import (check, compare, device, emulate, exercise, explore,
+                     measure, plot_fences)
+
+device
+
+# %% [markdown]
+# ## How many threads are there?
+#
+# The 4,096 threads of 16 blocks count themselves: each adds 1 to the same cell.
+#
+# **Predict.** What is the count?
+
+# %%
+@cuda.jit
+def count_wrong(out):
+    """Each thread counts itself."""
+    out[0] += 1
+
+
+count = np.zeros(1, np.int32)
+run = emulate(count_wrong)[16, 256](count)
+count, run.races[0]
+
+# %% [markdown]
+# The emulator counts 8 threads. An H200 counted 1, in each of 1,000 launches. (The program is `tests.on_gpu.race_outcomes`, for all of this page's 1,000 launches.)
+#
+# The line is three steps: load, add, store. Another thread may come between:
+#
+# | step | one thread | another thread | the cell |
+# |---|---|---|---|
+# | 1 | loads 0 | | 0 |
+# | 2 | | loads 0 | 0 |
+# | 3 | stores 1 | | 1 |
+# | 4 | | stores 1 | 1 |
+#
+# Two additions, and the cell holds 1: a **lost update**.
+#
+# Would a barrier help? `syncthreads` waits for the threads of its own block, and for no other block.
+# Even within a block it would not help: all these additions are one line, in one interval.
+
+# %% [markdown]
+# ## One step that nobody can divide
+#
+# Which thread comes first does not matter here. What matters is that no other comes between its load and its store.
+#
+# An **atomic** is an update that nothing can come between: it loads, changes and stores a cell in one step. `cuda.atomic.add(out, 0, 1)` adds 1 to `out[0]`.
+# There are others, such as `max`, `min` and `exch`, which only puts a new value in. Each returns the cell's value from before.
+#
+# Atomics do not race with one another: each order of them is allowed, and each gives the same count.
+
+# %%
+@cuda.jit
+def count_atomically(out):
+    """Each thread counts itself with an atomic."""
+    cuda.atomic.add(out, 0, 1)
+
+
+counts = np.zeros(16, np.int32)
+run = emulate(count_atomically)[16, 256](counts)
+check(counts[0], 4096)
+run.races
+
+# %% [markdown]
+# A sum of floats is a little different each time, since rounding depends on the order: on an H200 the same 65,536 floats gave 103 different sums in 1,000 launches.
+#
+# ## What makes it slow?
+#
+# Here are 65,536 blocks. The first row is a kernel that does nothing; its time goes to starting the blocks.
+
+# %%
+@cuda.jit
+def end_at_once(out):
+    """Each thread ends at once."""
+
+
+# %% tags=["timing", "hide-input"]
+# Measures the kernel without work, the race, and the atomics.
+BLOCKS = 2**16
+counts = np.zeros(BLOCKS, np.int32)
+no_work, race, one_cell = (
+    measure(kernel)[BLOCKS, 256](counts)
+    for kernel in (end_at_once, count_wrong, count_atomically))
+compare({"no work": no_work, "a race": race, "atomics on one cell": one_cell},
+        "µs")
+
+# %% [markdown]
+# The atomics take 6.5 times as long as the race.
+# Are atomics slow? Or is it slow that all blocks meet at one cell?
+#
+# To find out, change one thing: let each block have a cell of its own. There are as many atomics as before.
+#
+# **Predict.** How long does it take?
+
+# %%
+@cuda.jit
+def count_apart(out):
+    """Each thread counts itself in a cell of its block."""
+    cuda.atomic.add(out, cuda.blockIdx.x, 1)
+
+
+# %% tags=["timing", "hide-input"]
+# Checks it on a few blocks, and measures it on all.
+few = np.zeros(16, np.int32)
+emulate(count_apart)[16, 256](few)
+check(few, np.full(16, 256))
+own_cells = measure(count_apart)[BLOCKS, 256](counts)
+compare({"no work": no_work, "atomics on one cell": one_cell,
+         "atomics on a cell for each block": own_cells}, "µs")
+
+# %% [markdown]
+# Hardly longer than no work.
+# So the time goes to the one cell, where all blocks meet, and not to the atomics.
+#
+# <details><summary>For the curious: how many atomics are there?</summary>
+#
+# Not one for each thread. The compiler already joins those of a warp: the machine code counts the warp's lanes (`POPC`) and adds once (`REDG`).
+# So 524,288 additions meet at one cell, one every 0.74 ns.
+#
+# </details>
+#
+# ## Meet less often
+#
+# But one count was wanted, and not 65,536.
+# So let the threads of a block first count together in shared memory, which only they can reach. Then one thread adds the block's count to the one cell.
+# To give each a private copy, and to add up the copies at the end, is called **privatization**.
+#
+# With `apart`, each block has a cell of its own again, to see what the one cell costs.
+#
+# **Predict.** Where must the block wait?
+
+# %%
+def make_count_by_blocks(apart):
+    """A kernel whose blocks add in one cell, or in a cell for each block."""
+    @cuda.jit
+    def count_by_blocks(out):
+        """The threads of a block count together; thread 0 adds for them."""
+        here = cuda.shared.array(1, int32)
+        if cuda.threadIdx.x == 0:
+            here[0] = 0
+        cuda.syncthreads()
+        cuda.atomic.add(here, 0, 1)
+        cuda.syncthreads()
+        if cuda.threadIdx.x == 0:
+            cuda.atomic.add(out, cuda.blockIdx.x if apart else 0, here[0])
+    return count_by_blocks
+
+
+count_by_blocks = make_count_by_blocks(apart=False)
+count = np.zeros(1, np.int32)
+run = emulate(count_by_blocks)[16, 256](count)
+check(count[0], 4096)
+run.races
+
+# %% [markdown]
+# Before the atomics, so that they do not come before the 0; and after them, so that thread 0 loads the whole count.
+
+# %% tags=["timing", "hide-input"]
+# Measures the kernel, and the same with a cell for each block.
+by_blocks, by_blocks_apart = (
+    measure(make_count_by_blocks(apart))[BLOCKS, 256](counts)
+    for apart in (False, True))
+compare({("nobody", "–"): no_work,
+         ("each warp", "one cell"): one_cell,
+         ("each warp", "a cell for each block"): own_cells,
+         ("each block", "one cell"): by_blocks,
+         ("each block", "a cell for each block"): by_blocks_apart},
+        "µs", by=("who adds to global memory", "where"))
+
+# %% [markdown]
+# TODO numbers. With one atomic for each block, ...
+# The rule: add up within the block, and send one atomic for each block.
+#
+# ## Who is last?
+#
+# Not everything can be added by an atomic. Say each block stores a part in a cell of its own, and one block shall make the whole of them when all are there.
+# Which one, and when?
+#
+# It cannot be block 0, waiting for the others: blocks run in any order, and some start only when others have ended. If block 0 keeps its place and waits, they may never start.
+# So nobody waits. Whoever is *last* does it, since by then all others are done.
+#
+# An atomic tells a block whether it is the last.
+# Each block stores its part and then draws a **ticket**: `cuda.atomic.add(finished, 0, 1)` returns 0 to the first that comes, 1 to the second, and so on.
+# The block that draws the highest ticket knows that all others have drawn before.
+#
+# In `total`, each block adds a number to its part, and the last one adds up the parts. (`before` and `after` are for later.)
+
+# %%
+def make_total(before, after):
+    """A kernel with or without each of its two fences."""
+    @cuda.jit
+    def total(out, parts, finished, a):
+        """Each block adds to its part; the last one adds up the parts."""
+        block = cuda.blockIdx.x
+        parts[block] += a[block]
+        if before:
+            cuda.threadfence()
+        ticket = cuda.atomic.add(finished, 0, 1)
+        if after:
+            cuda.threadfence()
+        if ticket == cuda.gridDim.x - 1:
+            whole = float32(0)
+            for i in range(parts.size):
+                whole += parts[i]
+            out[0] = whole
+    return total
+
+
+a = np.arange(8, dtype=np.float32)
+whole, parts = np.zeros(1, np.float32), np.zeros(8, np.float32)
+finished, total = np.zeros(1, np.int32), make_total(before=False, after=False)
+run = emulate(total)[8, 1](whole, parts, finished, a)
+check(whole, a.sum())
+run.races
+
+# %% [markdown]
+# The total is right, and there is a race. And on an H200?
+# It gave a wrong total in each of 1,000 launches.
+#
+# How can that be? The last block comes after all others, and each of them had executed its store before it drew.
+#
+# ## Where is the old part?
+#
+# That a store has been *executed* does not say where the new value is, or who sees it. Two things can go wrong.
+#
+# The *store* may still be on its way. It goes through L1 to L2, and that takes time. The count, sent after it, may be there first.
+#
+# Or the *load* finds an old copy. Each multiprocessor has an L1 of its own, and nobody tells the other L1s of a store. A copy that one of them has made before stays old: L1s are not **coherent**.
+#
+# But when did the last block make a copy of the others' parts? It has loaded only its own.
+# A cache copies whole sectors, and a sector holds eight floats: with its own part, the block has fetched all eight.
+
+# %%
+plot_fences(first=False, second=False)
+
+# %% [markdown]
+# Time runs to the right, and arrows show what is sent where.
+# Block 1 learns that block 0 has counted, asks its own L1 for the part, and gets the old one.
+#
+# Which of the two went wrong on the H200? Change one thing at a time, with no fence in any of them:
+#
+# | `total` without fences | wrong totals in 1,000 launches |
+# |---|---|
+# | as above | 1,000 |
+# | with `=` for `+=`, so that no block loads its part | 0 |
+# | with each part in a sector of its own | TODO |
+#
+# So it was the old copies. No count was seen to overtake its part; but CUDA allows that, too.
+#
+# ## Publish, then signal
+#
+# A **fence** (NVIDIA: *memory fence*), `cuda.threadfence()`, orders a thread's own accesses, and waits for no other thread.
+# There is one for each of the two things that can go wrong:
+#
+# - **Publish, then signal.** What a thread stored before its fence is seen before what it stores after. On an H200 it waits until the part is in L2.
+# - **See the signal, then look.** What a thread loads after its fence is no older than what it loaded before. On an H200 it empties its multiprocessor's L1.
+#
+# The block that tells needs the first, the block that listens the second. Take either away, and see what the load may find:
+
+# %%
+explore(plot_fences, first=[True, False], second=[True, False])
+
+# %% [markdown]
+# In `total` each block may be either, so it has a fence on both sides of the ticket.
+#
+# **Predict.** Without which of the two is the total wrong on an H200?
+
+# %%
+total = make_total(before=True, after=True)
+whole, parts = np.zeros(1, np.float32), np.zeros(8, np.float32)
+finished = np.zeros(1, np.int32)
+run = emulate(total, strict=True)[8, 1](whole, parts, finished, a)
+check(whole, a.sum())
+run.races
+
+# %% [markdown]
+# | `total` | wrong totals in 1,000 launches |
+# |---|---|
+# | with no fence | 1,000 |
+# | with the first fence alone | 0 |
+# | with the second fence alone | 0 |
+# | with both | 0 |
+#
+# Without either. Probably one is enough here since the last block executes both, and in it either one empties L1 after its `+=` and before it loads the parts.
+# That is luck again: CUDA asks for both, so write both.
+# (The emulator takes an atomic for a second fence, unless you ask with `strict=True`, as the exercises do.)
+#
+# If a block has many threads, they first add up with barriers, and then thread 0 does it all: store, fence, ticket, fence.
+
+# %% [markdown]
+# <details><summary>For the curious: where the first fence is not enough</summary>
+#
+# In a test on an H200, block 1 loads a number, waits until an atomic shows that block 0 has stored the next one and fenced, and then loads that one, from the same sector.
+# Without a fence of its own it got the old number in each of 1,000 launches; with it, in none.
+#
+# `assemble` shows the fence's two things as two instructions: `MEMBAR.SC.GPU`, which waits, and `CCTL.IVALL`, which makes all lines of L1 invalid.
+#
+# </details>
+#
+# ## All blocks wait
+#
+# What if every block needs the parts of all the others?
+# The simplest barrier for the whole grid is the end of the kernel: a second launch sees all that the first one stored.
+#
+# Within a kernel there is `cuda.cg.this_grid().sync()`, a barrier of the grid, with the fences in it.
+# With it, each block adds to its part, all wait, and block 0 adds up the parts.
+
+# %%
+@cuda.jit
+def total_after_all(out, parts, a):
+    """Each block adds to its part, all wait, one block adds up the parts."""
+    block = cuda.blockIdx.x
+    parts[block] += a[block]
+    cuda.cg.this_grid().sync()
+    if block == 0:
+        whole = float32(0)
+        for i in range(parts.size):
+            whole += parts[i]
+        out[0] = whole
+
+
+whole, parts = np.zeros(1, np.float32), np.zeros(8, np.float32)
+run = emulate(total_after_all)[8, 1](whole, parts, a)
+check(whole, a.sum())
+run.races
+
+# %% [markdown]
+# Now block 0 does wait. Why do the others not starve?
+# Because Numba makes this a **cooperative launch**: all blocks are on the GPU at the same time, or the launch is refused.
+# That limits the grid, so a grid-stride loop goes through the elements, however many there are.
+#
+# <details><summary>For the curious: how many blocks are that?</summary>
+#
+# `max_cooperative_grid_blocks` of a compiled kernel (one of `total_after_all.overloads`) says so. For 256 threads it is 1,056 on an H200: each of 132 multiprocessors holds 2,048 threads, if there are registers enough.
+#
+# </details>
+#
+# ## What changed
+#
+# | what blocks have to do | with | and not with |
+# |---|---|---|
+# | update one cell together | an atomic, one for each block | `out[0] += ...`: a lost update |
+# | make a whole of all parts | the last block: store, fence, ticket, fence, load | block 0 that waits: others may never start |
+# | tell another block of a result | a fence between result and signal, and one between signal and load | an atomic alone: its order is not that of the others' accesses |
+# | all need all | a second launch, or a barrier of the grid | `syncthreads`: it waits for its own block |
+
+# %% [markdown]
+# ## On your own
+#
+# ★ In `count_by_blocks`, which of these lines may be a plain `+=`, without a race: the count in shared memory, the addition to `out`, both, or neither?
+#
+# <details><summary>Answer</summary>
+#
+# Neither. In the first, the threads of a block would lose each other's updates, in the second, the blocks.
+#
+# </details>
+#
+# ★★ `dot` makes the dot product of two arrays that have more elements than the grid has threads. The budget has one atomic for each block.
+
+# %%
+task = exercise("dot")
+task
+
+# %%
+@cuda.jit
+def dot(out, a, b):
+    """Add up the products of `a` and `b`."""
+    # your code, about 13 lines
+
+
+task.check(dot)
+
+# %% [markdown]
+# <details><summary>Solution</summary>
+#
+# ```python
+# @cuda.jit
+# def dot(out, a, b):
+#     """Add up the products of `a` and `b`."""
+#     tile = cuda.shared.array(128, float32)
+#     thread = cuda.threadIdx.x
+#     total = float32(0)
+#     for i in range(cuda.grid(1), a.size, cuda.gridsize(1)):
+#         total += a[i] * b[i]
+#     tile[thread] = total
+#     half = 64
+#     while half > 0:
+#         cuda.syncthreads()
+#         if thread < half:
+#             tile[thread] += tile[thread + half]
+#         half //= 2
+#     if thread == 0:
+#         cuda.atomic.add(out, 0, tile[0])
+# ```
+#
+# The block is halved again and again, as in `largest` of [Wait for one another](15_barriers_and_races.ipynb), and thread 0 adds for them all.
+#
+# </details>
+#
+# ★★★ `exercise("last_block")`, in the assignment: the last block of many threads, with both fences. Allow half an hour more.
+#
+# The [assignment](assignments/19_from_block_to_block.ipynb) has 6 exercises, these two among them.
+
+# %% [markdown]
+# ## In practice
+#
+# Libraries seldom wait for the whole grid. They use one atomic for each block, the last block, or a second launch.
+#
+# `compute-sanitizer` does not look for races in global memory; the emulator does.
+#
+# An atomic that signals can have the fence in it, and so can the load that looks: CUDA calls them *release* and *acquire*. [Scan an array in one pass](26_scan.ipynb) uses them.
+
+# %% [markdown]
+# ## Further reading
+#
+# - [CUDA C++ Programming Guide, memory fence functions](https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#memory-fence-functions): what a fence promises, and the last-block pattern.
+# - [`cuda::atomic_thread_fence`](https://nvidia.github.io/cccl/libcudacxx/extended_api/synchronization_primitives/atomic/atomic_thread_fence.html): a message between blocks, with both fences.
+# - [Cooperative groups](https://developer.nvidia.com/blog/cooperative-groups/): barriers for a warp, a block and a grid.
+#
+# *Next:* [Transpose a matrix nearly as fast as a copy](21_transpose.ipynb): a transpose must run down a column on one side; can it be as fast as a copy all the same?
