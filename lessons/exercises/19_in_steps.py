@@ -1,4 +1,4 @@
-"""An exercise of lesson 15: a block counts, adds up and looks up, a step at a time."""
+"""An exercise of lesson 19: a block counts, adds up and looks up, a step at a time."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Still more exercises of lesson 15: what barriers cannot order, atomics and fences do."""
+"""More exercises of lesson 19: what barriers cannot order, atomics and fences do."""
 
 from math import ceil
 

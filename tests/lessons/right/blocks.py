@@ -1,4 +1,4 @@
-"""Those of lessons 13 to 15: tiles, banks, barriers."""
+"""Those of lessons 13 to 15 and 19: tiles, banks, barriers, blocks."""
 
 ANSWERS = {
     "reverse": {
@@ -304,6 +304,26 @@ ANSWERS = {
                 "i = cuda.grid(1)\n    while i < b.size:\n"
                 "        total += a[i] * b[i]\n"
                 "        i += 4 * $block",
+            ),
+        ],
+    },
+    "highest": {
+        "the value from before": [
+            (
+                "cuda.atomic.$update(out, 0, tile[0])",
+                "before = cuda.atomic.$update(out, 0, tile[0])",
+            ),
+        ],
+        "a name for the cell": [
+            (
+                "if thread == 0:\n        cuda.atomic.$update(out, 0, tile[0])",
+                "if thread < 1:\n        cuda.atomic.$update(out, thread, tile[0])",
+            ),
+        ],
+        "a variable": [
+            (
+                "cuda.atomic.$update(out, 0, tile[0])",
+                "found = tile[thread]\n        cuda.atomic.$update(out, 0, found)",
             ),
         ],
     },

@@ -1,0 +1,256 @@
+"""Exercises of lesson 19: who shares a cell with whom, and what blocks see of each other."""
+
+from math import ceil
+from textwrap import indent
+
+import numpy as np
+
+from helpers import emulate
+from helpers.exercises import sources
+from helpers.exercises.arguments import full
+from helpers.exercises.exercise import Explain, Fix, InOut, Predict
+
+POOL = {
+    "each thread in the block's cell": ("out[cuda.blockIdx.x] += 1",),
+    "the blocks in one cell": (
+        "cuda.atomic.add(here, 0, 1)",
+        "cuda.syncthreads()",
+        "if thread == 0:",
+        "    out[0] += here[0]",
+    ),
+    "one thread in the block's cell": (
+        "cuda.atomic.add(here, 0, 1)",
+        "cuda.syncthreads()",
+        "if thread == 0:",
+        "    out[cuda.blockIdx.x] += here[0]",
+    ),
+    "the threads in shared memory": (
+        "here[0] += 1",
+        "cuda.syncthreads()",
+        "if thread == 0:",
+        "    cuda.atomic.add(out, 0, here[0])",
+    ),
+    "one atomic for each thread": ("cuda.atomic.add(out, 0, 1)",),
+    "no barrier before the count is loaded": (
+        "cuda.atomic.add(here, 0, 1)",
+        "if thread == 0:",
+        "    cuda.atomic.add(out, 0, here[0])",
+    ),
+    "a fence for an atomic": (
+        "if thread == 0:",
+        "    cuda.threadfence()",
+        "    out[0] += 64",
+        "    cuda.threadfence()",
+    ),
+}
+WHY = {
+    "block": "Threads of one block touch one cell, one of them without an atomic, and "
+    "no barrier is between.",
+    "grid": "Threads of different blocks touch one cell, one of them without an atomic.",
+    "none": "Each cell belongs to one thread, or atomics and barriers order its threads.",
+}
+
+
+class WhoMeets(Predict):
+    """Each of these is the end of a kernel that is launched with 4 blocks of 64 threads.
+    `out` has 4 cells, `thread` is `cuda.threadIdx.x`, and `here` is a shared array of
+    one cell, which holds 0 before a barrier. Between whom does `emulate` report a race:
+    between threads of one "block", between those of different blocks of the "grid", or
+    is there "none"? Answer with a dictionary:
+    `{"A": ..., "B": ..., "C": ..., "D": ...}`.
+
+    $listing
+    """
+
+    stars, points = 1, 2
+    options = "block", "grid", "none"
+    choices = {
+        "picked": ((0, 1, 4, 3), (2, 6, 5, 1), (3, 4, 6, 0), (5, 2, 0, 6)),
+    }
+
+    @property
+    def bodies(self):
+        pool = list(POOL.values())
+        return dict(zip("ABCD", (pool[n] for n in self.picked), strict=True))
+
+    @property
+    def listing(self):
+        told = (
+            f"{key}:\n\n{self.code(it)}" for key, it in self.bodies.items()
+        )
+        return "\n\n".join(told)
+
+    def code(self, lines):
+        return indent("\n".join(lines), "    ")
+
+    def scope(self, lines):
+        head = (
+            "@cuda.jit\ndef kernel(out):",
+            "    thread = cuda.threadIdx.x",
+            "    here = cuda.shared.array(1, int32)",
+            "    if thread == 0:",
+            "        here[0] = 0",
+            "    cuda.syncthreads()",
+        )
+        text = "\n".join([*head, self.code(lines)])
+        kernel = sources.kernel_of(text, "kernel")
+        run = emulate(kernel)[4, 64](np.zeros(4, np.int32))
+        return next((it.scope for it in run.races), "none")
+
+    def truth(self):
+        return {key: self.scope(lines) for key, lines in self.bodies.items()}
+
+    @property
+    def why(self):
+        return {key: WHY[kind] for key, kind in self.truth().items()}
+
+    wrong = {
+        "a barrier orders all blocks": lambda self: {
+            key: {"grid": "none"}.get(kind, kind)
+            for key, kind in self.truth().items()
+        },
+        "each race is between blocks": lambda self: {
+            key: {"block": "grid"}.get(kind, kind)
+            for key, kind in self.truth().items()
+        },
+        "whoever adds is alone": lambda self: dict.fromkeys("ABCD", "none"),
+    }
+
+
+class Highest(Fix):
+    """Find the $most element of `a`. Each block of $block finds its own, and thread 0
+    takes it to `out[0]`, which is $beyond all elements at the start. There it meets the
+    other blocks, and some results get lost: fix it.
+    """
+
+    stars, points, lines = 1, 2, 2
+    choices = {
+        "ufunc": ("maximum", "minimum"),
+        "block": (64, 128),
+        "type": ("float32", "int32"),
+    }
+    even, ragged, ordered = (512,), (1, 65, 300), ("a",)
+
+    @property
+    def budget(self):
+        return {"lines": 2, "atomics": 512 // self.block}
+
+    @property
+    def most(self):
+        return {"maximum": "largest", "minimum": "smallest"}[self.ufunc]
+
+    @property
+    def update(self):
+        return {"maximum": "max", "minimum": "min"}[self.ufunc]
+
+    @property
+    def other(self):
+        return {"maximum": "min", "minimum": "max"}[self.ufunc]
+
+    @property
+    def beats(self):
+        return {"maximum": ">", "minimum": "<"}[self.ufunc]
+
+    @property
+    def beyond(self):
+        return {"maximum": "below", "minimum": "above"}[self.ufunc]
+
+    @property
+    def worst(self):
+        sign = {"maximum": -1, "minimum": 1}[self.ufunc]
+        return sign * {"float32": np.inf, "int32": 2**31 - 1}[self.type]
+
+    @property
+    def half(self):
+        return self.block // 2
+
+    def inputs(self, rng, size):
+        a = full(self.type, rng.permutation(3 * size)[:size] / 3 - size / 3)
+        return {"out": InOut(np.full(1, self.worst, self.type)), "a": a}
+
+    def launch(self, size):
+        return ceil(size / self.block), self.block
+
+    def spec(self, a):
+        return getattr(np, self.ufunc).reduce(a)
+
+    answer = """
+        @cuda.jit
+        def highest(out, a):
+            \"\"\"Each block finds its $most element; thread 0 takes it to `out`.\"\"\"
+            tile = cuda.shared.array($block, $type)
+            thread = cuda.threadIdx.x
+            tile[thread] = a[min(cuda.grid(1), a.size - 1)]
+            half = $half
+            while half > 0:
+                cuda.syncthreads()
+                if thread < half and tile[thread + half] $beats tile[thread]:
+                    tile[thread] = tile[thread + half]
+                half //= 2
+            if thread == 0:
+                cuda.atomic.$update(out, 0, tile[0])
+    """
+    taken = "cuda.atomic.$update(out, 0, tile[0])"
+    plain = "if tile[0] $beats out[0]:\n            out[0] = tile[0]"
+    fault = taken, plain
+    wrong = {
+        "a fence, which nobody waits at": (
+            *("race", taken, f"cuda.threadfence()\n        {plain}"),
+        ),
+        "in one line": (
+            "race",
+            taken,
+            "out[0] = $update(out[0], tile[0])",
+        ),
+        "an atomic after a plain load": (
+            *("race", taken, f"if tile[0] $beats out[0]:\n            {taken}"),
+        ),
+        "a barrier of thread 0": (
+            *("barrier", taken, f"cuda.syncthreads()\n        {taken}"),
+        ),
+        "the sum": ("wrong", "cuda.atomic.$update", "cuda.atomic.add"),
+        "the other end": ("wrong", "cuda.atomic.$update", "cuda.atomic.$other"),
+        "the first block alone": (
+            "wrong",
+            "if thread == 0:",
+            "if cuda.grid(1) == 0:",
+        ),
+        "an atomic of each thread": (
+            *("over_budget:atomics", f"if thread == 0:\n        {taken}"),
+            "cuda.atomic.$update(out, 0, a[min(cuda.grid(1), a.size - 1)])",
+        ),
+        "each thread takes the block's": (
+            *("race", "if thread == 0:", "if True:"),
+        ),
+        "no barrier": ("race", "cuda.syncthreads()", "pass"),
+    }
+    hints = {
+        "race between blocks": (
+            "What may another block do between your load of `out[0]` and your store?",
+            "Comparing and storing must be one step, which nothing can come between.",
+            "There is an atomic that keeps the $most of two: `cuda.atomic.$update`.",
+        ),
+    }
+
+
+class OneFence(Explain):
+    """In a colleague's kernel each block stores its part, fences, and draws a ticket; the
+    block with the highest ticket adds up the parts at once. "I left the second fence
+    out," says the colleague, "and on our GPU 1,000 launches were right." What do you
+    answer? Say what each of the two fences is for, and what the launches show.
+    """
+
+    stars, points = 2, 3
+    rubric = {
+        "the fence before the ticket: whoever sees the ticket can see the part": 1,
+        "the fence after it: the loads do not find copies that are older than the "
+        "ticket, such as those in the block's own L1": 1,
+        "the launches show this GPU and this code; CUDA promises it with both only": 1,
+    }
+    model = (
+        "The fence before the ticket makes each part visible before the ticket that "
+        "announces it; the fence after it makes the last block load nothing that is "
+        "older than the tickets, such as a copy that its L1 has kept. Your launches were "
+        "right since this GPU and this code happened to load the new parts; CUDA "
+        "promises it only with both fences."
+    )
