@@ -162,7 +162,7 @@ plot_schedule(lengths, multiprocessors=3, places=2)
 # Three rules go with this:
 #
 # - Blocks run in any order, at the same time or one after another. CUDA promises no order, so build on none.
-# - Blocks are independent. None may wait for one that may not have started yet: that one may be waiting for its room. (A special launch starts all at once: [Wait for one another](15_barriers_and_races.ipynb).)
+# - Blocks are independent. None may wait for one that may not have started yet: that one may be waiting for its room. (A special launch starts all at once: [Send a result from block to block](19_from_block_to_block.ipynb).)
 # - The same grid runs on a small GPU and on a large one, which runs more blocks at a time.
 #
 # ## Which element is mine?

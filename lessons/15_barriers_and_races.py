@@ -90,7 +90,7 @@ plot_intervals([together(store_own(6), load_next(6))])
 # A hatched cell is stored by one thread and loaded by another, and nothing says which comes first.
 # That is a **race**, and each such pair of accesses is a **hazard**.
 #
-# `cuda.syncthreads()` is a **barrier**: a thread that reaches it waits until all threads of its block have, and then sees whatever any of them stored before.
+# `cuda.syncthreads()` is a **barrier**: a thread that reaches it waits until all threads of its block have, and then sees whatever any of them stored before. (Of other blocks it knows nothing.)
 
 # %%
 plot_intervals([store_own(6), load_next(6)])
@@ -235,9 +235,10 @@ run = emulate(last_wins)[1, 256](out, a)
 #
 # Either of two stores may come last: write after write, or **WAW**.
 # A barrier before or after the line does not help, since the stores of all eight warps are that one line, in one interval.
-#
+
+# %% [markdown]
 # So the kernel must say who stores: each thread to a cell of its own, or, as here, one warp for all.
-# (If all eight should have a part in the cell, as in a sum or a maximum, that takes an *atomic*: see [Send a result from block to block](19_from_block_to_block.ipynb).)
+# (If all eight should have a part in the cell, as in a sum or a maximum, that takes an *atomic*, the one exception to the rule: see [Send a result from block to block](19_from_block_to_block.ipynb).)
 
 # %%
 @cuda.jit
@@ -341,7 +342,7 @@ explore(draw_relay, before=[True, False], after=[True, False],
 # The machine code, and with it who is how early.
 # In `rotate_wrong`, `% a.size` is a division, and more than thirty instructions of it stand between the store and the load; with a number in its place, none.
 #
-# In both relays, a slow warp must get from the barrier to its load before a fast one has the next tile's number from memory and stores it: 19 instructions in the one, 21 in the other, in the first two rounds of each four. Whether these two decide, we do not know.
+# In both relays, a slow warp must get from the barrier to its load before a fast one has the next tile's number from memory and stores it: 19 and 20 instructions in the one, and 21 in the other, in the first two rounds of each four. Whether these decide, we do not know.
 #
 # </details>
 #

@@ -84,7 +84,7 @@ run.races
 #
 # ## What makes it slow?
 #
-# Here are 65,536 blocks. The first row is a kernel that does nothing; its time goes to starting the blocks.
+# Now 65,536 blocks count. The first row is a kernel that does nothing: so long it takes to start and end the blocks.
 
 # %%
 @cuda.jit
@@ -191,17 +191,28 @@ compare({("nobody", "–"): no_work,
 #
 # ## Who is last?
 #
-# Not everything can be added by an atomic. Say each block stores a part in a cell of its own, and one block shall make the whole of them when all are there.
+# An atomic adds a number to a cell. What if the blocks' results must be put together in another way?
+# Say each block has stored its part in a cell of its own, and one block shall make the whole of them when all are there.
 # Which one, and when?
 #
-# It cannot be block 0, waiting for the others: blocks run in any order, and some start only when others have ended. If block 0 keeps its place and waits, they may never start.
-# So nobody waits. Whoever is *last* does it, since by then all others are done.
+# Not block 0, waiting for the others. Blocks start in any order, and some start only when others have ended.
+# A block that waits keeps its place, and the one that it waits for may never get one.
 #
-# An atomic tells a block whether it is the last.
-# Each block stores its part and then draws a **ticket**: `cuda.atomic.add(finished, 0, 1)` returns 0 to the first that comes, 1 to the second, and so on.
-# The block that draws the highest ticket knows that all others have drawn before.
+# So nobody waits. Whoever comes *last* does it: by then, all others are done.
+
+# %% [markdown]
+# How does a block know that it is the last? By what an atomic returns.
+# Each block stores its part and then draws a **ticket**: `cuda.atomic.add(finished, 0, 1)` returns 0 to the first, 1 to the second, and so on.
 #
-# In `total`, each block adds a number to its part, and the last one adds up the parts. (`before` and `after` are for later.)
+# | | block 2 | block 0 | block 1 | `finished` |
+# |---|---|---|---|---|
+# | 1 | stores its part | | | 0 |
+# | 2 | draws 0 | stores its part | | 1 |
+# | 3 | | draws 1 | stores its part | 2 |
+# | 4 | | | draws 2, the highest of three | 3 |
+# | 5 | | | adds up all parts | 3 |
+#
+# In `total`, each block adds a number to its part, as it would with a piece of a longer sum, and the last one adds up the parts. (`before` and `after` are for later.)
 
 # %%
 def make_total(before, after):
@@ -224,6 +235,7 @@ def make_total(before, after):
     return total
 
 
+# %%
 a = np.arange(8, dtype=np.float32)
 whole, parts = np.zeros(1, np.float32), np.zeros(8, np.float32)
 finished, total = np.zeros(1, np.int32), make_total(before=False, after=False)
@@ -235,27 +247,28 @@ run.races
 # The total is right, and there is a race. And on an H200?
 # It gave a wrong total in each of 1,000 launches.
 #
-# How can that be? The last block comes after all others, and each of them had executed its store before it drew.
+# How can that be? The last block comes after all others, and each of these had executed its store before it drew its ticket.
 #
 # ## Where is the old part?
 #
 # That a store has been *executed* does not say where the new value is, or who sees it. Two things can go wrong.
 #
-# The *store* may still be on its way. It goes through L1 to L2, and that takes time. The count, sent after it, may be there first.
+# The *store* may still be on its way. It goes through L1 to L2, and that takes time. The ticket, drawn after it, may be counted first.
 #
-# Or the *load* finds an old copy. Each multiprocessor has an L1 of its own, and nobody tells the other L1s of a store. A copy that one of them has made before stays old: L1s are not **coherent**.
-#
-# But when did the last block make a copy of the others' parts? It has loaded only its own.
-# A cache copies whole sectors, and a sector holds eight floats: with its own part, the block has fetched all eight.
+# Or the *load* finds an old copy. Each multiprocessor has an L1 of its own, and nobody tells one L1 what went through another. A copy that it has made before stays as it is: L1s are not **coherent**.
+
+# %% [markdown]
+# But when did the last block copy the others' parts? It had loaded only its own, for the `+=`.
+# L1 copies whole sectors, and here all eight parts share one. With its own part, the block has fetched the seven others, too.
 
 # %%
 plot_fences(first=False, second=False)
 
 # %% [markdown]
-# Time runs to the right, and arrows show what is sent where.
+# Time runs to the right, and arrows show what is sent where; the blocks are on two multiprocessors.
 # Block 1 learns that block 0 has counted, asks its own L1 for the part, and gets the old one.
 #
-# Which of the two went wrong on the H200? Change one thing at a time, with no fence in any of them:
+# Which of the two went wrong on the H200? Change one thing at a time, always without a fence:
 #
 # | `total` without fences | wrong totals in 1,000 launches |
 # |---|---|
@@ -263,15 +276,16 @@ plot_fences(first=False, second=False)
 # | with `=` for `+=`, so that no block loads its part | 0 |
 # | with each part in a sector of its own | TODO |
 #
-# So it was the old copies. No count was seen to overtake its part; but CUDA allows that, too.
+# So it was the old copies: without them, all totals are right.
+# No ticket was seen to overtake a part; but CUDA allows that, too.
 #
 # ## Publish, then signal
 #
 # A **fence** (NVIDIA: *memory fence*), `cuda.threadfence()`, orders a thread's own accesses, and waits for no other thread.
 # There is one for each of the two things that can go wrong:
 #
-# - **Publish, then signal.** What a thread stored before its fence is seen before what it stores after. On an H200 it waits until the part is in L2.
-# - **See the signal, then look.** What a thread loads after its fence is no older than what it loaded before. On an H200 it empties its multiprocessor's L1.
+# - *Publish, then signal.* What a thread stored before its fence is seen before what it stores after. For this, an H200 waits until the part is in L2.
+# - *See the signal, then look.* What a thread loads after its fence is no older than what it loaded before. For this, an H200 empties the multiprocessor's L1.
 #
 # The block that tells needs the first, the block that listens the second. Take either away, and see what the load may find:
 
@@ -299,11 +313,11 @@ run.races
 # | with the second fence alone | 0 |
 # | with both | 0 |
 #
-# Without either. Probably one is enough here since the last block executes both, and in it either one empties L1 after its `+=` and before it loads the parts.
+# Only with neither. Probably one is enough here since either one empties the last block's L1 after its `+=` and before it loads the parts.
 # That is luck again: CUDA asks for both, so write both.
 # (The emulator takes an atomic for a second fence, unless you ask with `strict=True`, as the exercises do.)
 #
-# If a block has many threads, they first add up with barriers, and then thread 0 does it all: store, fence, ticket, fence.
+# A fence is no barrier, and a barrier no fence between blocks. If a block has many threads, a barrier comes first, so that all its threads have stored, and then thread 0 does the rest for them: fence, ticket, fence.
 
 # %% [markdown]
 # <details><summary>For the curious: where the first fence is not enough</summary>
@@ -338,14 +352,13 @@ def total_after_all(out, parts, a):
 
 
 whole, parts = np.zeros(1, np.float32), np.zeros(8, np.float32)
-run = emulate(total_after_all)[8, 1](whole, parts, a)
+total_after_all[8, 1](whole, parts, a)
 check(whole, a.sum())
-run.races
 
 # %% [markdown]
-# Now block 0 does wait. Why do the others not starve?
-# Because Numba makes this a **cooperative launch**: all blocks are on the GPU at the same time, or the launch is refused.
-# That limits the grid, so a grid-stride loop goes through the elements, however many there are.
+# Now block 0 does wait. What if another block never gets a place?
+# That cannot happen: Numba makes this a **cooperative launch**, in which all blocks are on the GPU at the same time, or the launch is refused.
+# So the grid is small, and a grid-stride loop goes through the elements, however many there are.
 #
 # <details><summary>For the curious: how many blocks are that?</summary>
 #
@@ -359,7 +372,7 @@ run.races
 # |---|---|---|
 # | update one cell together | an atomic, one for each block | `out[0] += ...`: a lost update |
 # | make a whole of all parts | the last block: store, fence, ticket, fence, load | block 0 that waits: others may never start |
-# | tell another block of a result | a fence between result and signal, and one between signal and load | an atomic alone: its order is not that of the others' accesses |
+# | tell another block of a result | a fence between result and signal, another between signal and load | an atomic alone: it says nothing of other cells |
 # | all need all | a second launch, or a barrier of the grid | `syncthreads`: it waits for its own block |
 
 # %% [markdown]
@@ -422,11 +435,9 @@ task.check(dot)
 # %% [markdown]
 # ## In practice
 #
-# Libraries seldom wait for the whole grid. They use one atomic for each block, the last block, or a second launch.
+# `compute-sanitizer --tool racecheck` looks at shared memory only, so it finds none of this page's races between blocks; the emulator does.
 #
-# `compute-sanitizer` does not look for races in global memory; the emulator does.
-#
-# An atomic that signals can have the fence in it, and so can the load that looks: CUDA calls them *release* and *acquire*. [Scan an array in one pass](26_scan.ipynb) uses them.
+# A store can have the first fence in it, and a load the second: CUDA calls them *release* and *acquire*. With them, blocks pass their sums on in [Scan an array in one pass](26_scan.ipynb).
 
 # %% [markdown]
 # ## Further reading

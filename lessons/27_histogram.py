@@ -11,7 +11,7 @@
 # - turn wavefronts into the least time that a launch can take
 # - try a kernel on the data that suits it least
 #
-# **What you'll need:** [bank conflicts](14_bank_conflicts.ipynb), [barriers, races and atomics](15_barriers_and_races.ipynb), and `load4` of [the transpose](21_transpose.ipynb).
+# **What you'll need:** [bank conflicts](14_bank_conflicts.ipynb), [barriers and races](15_barriers_and_races.ipynb), [atomics](19_from_block_to_block.ipynb), and `load4` of [the transpose](21_transpose.ipynb).
 
 # %%
 import numpy as np

@@ -1,5 +1,5 @@
 """Kernels that differ in one thing from those of the lessons on barriers and blocks,
-for what they say of a cause: the cause is gone, and so is the wrong answer, or it comes.
+for a cause that they name: it is gone, and so is the wrong answer, or it comes.
 """
 
 from numba import cuda, float32
@@ -126,6 +126,16 @@ def barriers_around(out, a):
     tile[thread % 32] = a[thread]
     cuda.syncthreads()
     out[thread] = tile[thread % 32]
+
+
+@cuda.jit
+def rotate_by_warps(out, a):
+    """The lesson's `rotate`, with a barrier of the warp."""
+    tile = cuda.shared.array(1024, float32)
+    thread = cuda.threadIdx.x
+    tile[thread] = a[thread]
+    cuda.syncwarp()
+    out[thread] = tile[(thread + 1) % a.size]
 
 
 @cuda.jit
