@@ -190,8 +190,8 @@ CLAIMS = {
         totalled(it, True, False) == ([], True)
         and letter(False) == letter(True) == (42, [])
     ),
-    "a barrier comes first, so that all its threads have stored, and then thread 0 does "
-    "the rest for them": lambda it: (
+    "a barrier comes first, so that all its threads have stored, and then thread 0 "
+    "does the rest for them": lambda it: (
         [of_many_threads(barrier) for barrier in (False, True)] == [["RAW"], []]
     ),
     "Without a fence of its own it got the old number in each of 1,000 launches; with "
