@@ -141,8 +141,7 @@ compare({"no work": no_work, "atomics on one cell": one_cell,
 #
 # But one count was wanted, and not 65,536.
 # So let the threads of a block first count together in shared memory, which only they can reach. Then one thread adds the block's count to the one cell.
-# To give each a private copy, and to add up the copies at the end, is called **privatization**.
-#
+# To give each block a copy of its own, and to add up the copies at the end, is called **privatization**.
 #
 # The block waits twice: the cell in shared memory must hold 0 before anybody adds, and the whole count before thread 0 loads it.
 # With `apart`, each block adds in a cell of its own again, to see what the one cell costs.
@@ -299,6 +298,7 @@ plot_fences(first=False, second=False)
 explore(plot_fences, first=[True, False], second=[True, False])
 
 # %% [markdown]
+# So the order is: store, fence, signal; and on the other side: signal, fence, load.
 # In `total` each block may be either, so it has a fence on both sides of the ticket.
 #
 # **Predict.** Without which of the two is the total wrong on an H200?
@@ -402,7 +402,7 @@ task
 @cuda.jit
 def dot(out, a, b):
     """Add up the products of `a` and `b`."""
-    # your code, about 13 lines
+    # your code, about 14 lines
 
 
 task.check(dot)
