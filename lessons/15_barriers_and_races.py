@@ -342,7 +342,7 @@ explore(draw_relay, before=[True, False], after=[True, False],
 # How early each warp is.
 # In `rotate_wrong`, `% a.size` is a division, and more than thirty instructions of it stand between the store and the load; with a number in its place, none.
 #
-# In both relays, a slow warp must get from the barrier to its load before a fast one has the next tile's number from memory and stores it: 19 and 20 instructions in the one, and 21 in the other, in the first two rounds of each four. Whether these decide, we do not know.
+# In both relays, a slow warp must get from the barrier to its load before a fast one has loaded its number of the next tile and stores it: 19 and 20 instructions in the one, and 21 in the other, in the first two rounds of each four. Whether these decide, we do not know.
 #
 # </details>
 #
