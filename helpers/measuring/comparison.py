@@ -41,19 +41,22 @@ def per_warp(name):
     )
 
 
+def data_path_cycles(it):
+    """For how many cycles the L1s and shared memories pass data, all added up."""
+    busy, cycles = (
+        it.counters.get(name, math.nan) for name in ("l1_data_percent", "cycles")
+    )
+    known = gpu_named(it.counters_gpu or it.gpu)
+    return busy / 100 * cycles * known.multiprocessors if known else math.nan
+
+
 def cycles_per_request(it):
     """How long a multiprocessor's L1 and shared memory pass data for each request of a
     warp, in cycles: the share of cycles in which they do, over the requests.
     """
     names = "global_load", "global_store", "shared_load", "shared_store"
     requests = sum(it.counters.get(f"{name}_requests", math.nan) for name in names)
-    busy, cycles = (
-        it.counters.get(name, math.nan) for name in ("l1_data_percent", "cycles")
-    )
-    known = gpu_named(it.counters_gpu or it.gpu)
-    if not known or not requests:
-        return math.nan
-    return busy / 100 * cycles * known.multiprocessors / requests
+    return data_path_cycles(it) / requests if requests else math.nan
 
 
 def of_loads(name, per):
@@ -87,6 +90,9 @@ QUANTITIES = {
     "memory busy, %": counted("memory_percent"),
     "occupancy, %": counted("occupancy_percent"),
     "cycles per request": Quantity("counters", cycles_per_request),
+    "data path cycles per warp": Quantity(
+        "counters", lambda it: data_path_cycles(it) / (it.warps or math.nan)
+    ),
     "waits most for": Quantity("counters", lambda it: next(iter(it.waits), None)),
     "threads per block": Quantity("threads_per_block", lambda it: it.threads_per_block),
     "instructions": Quantity("divergence", lambda it: it.divergence.instructions),

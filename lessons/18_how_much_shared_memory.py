@@ -1,0 +1,372 @@
+# %% [markdown]
+# # Leave room for other blocks
+#
+# *35 minutes*
+#
+# **What you'll do:** give the blocks of a copy shared memory that they never touch, see the copy take six times as long, find out what was taken from it, and then decide whether a tile of 128 KB is worth its price.
+#
+# **What you'll learn:**
+#
+# - size shared memory at the launch, above 48 KB too, for one array or several
+# - compute how many blocks, and so how many warps, a multiprocessor holds at a time
+# - say when fewer warps cost time, and when a large tile pays all the same
+#
+# **What you'll need:** bytes in flight, as in [Know where a number lives](11_memory_hierarchy.ipynb), lines and places, as in [Fetch no more than you use](12_coalescing.ipynb) and [Share a tile without queueing](14_bank_conflicts.ipynb), tiles and their barriers, as in [Use a tile where it pays](13_shared_memory.ipynb) and [Wait for one another](15_barriers_and_races.ipynb).
+
+# %%
+import numpy as np
+from numba import cuda, float64, uint32
+
+from helpers import (allow_dynamic_shared, check, compare, device, emulate,
+                     exercise, expect, measure, plot_in_flight, plot_series,
+                     plot_times, table)
+
+device
+
+# %% [markdown]
+# ## What does an unused tile cost?
+#
+# So far each tile had a shape that the compiler knew.
+# That is *static* shared memory. But a block can also be given its shared memory at the launch, **dynamic shared memory**: the fourth number in the brackets says how many *bytes* each block gets. (The third is the stream; 0 is the usual one.)
+#
+# Here is a plain copy, which has no use for any.
+# We launch it with 0, 32, 48, 96 and 227 KB for each block, and it never touches them.
+
+# %%
+THREADS, N = 256, 4096
+
+
+@cuda.jit
+def copy(out, a):
+    """Each thread copies one element."""
+    i = uint32(cuda.grid(1))
+    out[i] = a[i]
+
+
+a = np.random.default_rng(0).random(N, dtype=np.float32)
+out = np.zeros_like(a)
+copy[N // THREADS, THREADS, 0, 32 * 1024](out, a)
+check(out, a)
+
+# %% [markdown]
+# **Predict.** The copy executes the same instructions, and moves the same bytes. Does it take as long?
+
+# %% tags=["timing", "hide-input"]
+# Measures the copy with more and more shared memory for each block.
+gpu = cuda.get_current_device()
+most = gpu.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
+allow_dynamic_shared(copy, most)    # more than 48 KB: see below
+
+MANY = 2**26
+src, dst = np.zeros((2, MANY), np.float32)
+ROOMS = 0, 32 * 1024, 48 * 1024, 96 * 1024, most
+
+
+def copying(threads, size):
+    """The measurement of the copy in blocks with this much shared memory."""
+    return measure(copy, bytes=8 * MANY)[
+        MANY // threads, threads, *((0, size) if size else ())](dst, src)
+
+
+copies = {size: copying(THREADS, size) for size in ROOMS}
+plot_times([f"{size // 1024} KB" for size in ROOMS],
+           [m.median_us for m in copies.values()])
+
+# %% [markdown]
+# With the most shared memory it takes six times as long. Why?
+#
+# ## How many blocks fit?
+#
+# A multiprocessor runs several blocks at a time, so that there are always warps that can go on while others wait.
+# But each block takes its part of what there is, for as long as it runs, whether it uses it or not.
+# Ask your GPU what there is:
+
+# %% tags=["hide-input"]
+# Asks the GPU for its limits.
+table(["limit", "of a block", "of a multiprocessor"],
+      [["threads", gpu.MAX_THREADS_PER_BLOCK,
+        gpu.MAX_THREADS_PER_MULTIPROCESSOR],
+       ["shared memory, bytes", most,
+        gpu.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR],
+       ["… that the system keeps", gpu.RESERVED_SHARED_MEMORY_PER_BLOCK, ""]])
+
+# %% [markdown]
+# A further block is let in only if there is room for all of it: for its threads, and for its shared memory with the 1 KB that the system keeps for each block.
+# So the scarcer of the two decides.
+#
+# **Predict.** How many blocks of 256 threads fit if each takes 48 KB? And how many if it takes none?
+#
+# <details><summary>Answer</summary>
+#
+# With its 1 KB a block takes 49 of 228 KB: four fit, and 32 KB stay empty.
+# With none, the threads decide: 2,048 are eight blocks of 256.
+#
+# </details>
+
+# %%
+def blocks_at_once(threads, size):
+    """How many blocks a multiprocessor holds, by threads and shared memory."""
+    taken = size + gpu.RESERVED_SHARED_MEMORY_PER_BLOCK
+    return min(gpu.MAX_THREADS_PER_MULTIPROCESSOR // threads,
+               gpu.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR // taken)
+
+
+held = {size: blocks_at_once(THREADS, size) for size in ROOMS}
+held
+
+# %% [markdown]
+# (Registers are a third limit, as in [Keep a thread's numbers close](16_own_memory.ipynb); here they are plenty.)
+#
+# The share of a multiprocessor's warps that a launch fills is its **occupancy**.
+# It falls from 64 warps of 64 to 8.
+#
+# ## What were the other blocks for?
+#
+# Each thread of the copy waits for one number, 4 bytes.
+# By Little's law, the rate is at most what all threads together have in flight, divided by the latency of a load. So with fewer blocks there is less in flight:
+
+# %% tags=["timing", "hide-input"]
+# Draws the rate of the loads over what the threads can have in flight.
+LATENCY = 349       # ns, of a load that has the memory to itself
+loads = {f"{held[size]} blocks": (
+    4 * THREADS * held[size] * gpu.MULTIPROCESSOR_COUNT, m.gb_per_s / 2)
+    for size, m in copies.items()}
+half = copies[0].copy_gb_per_s / 2      # half of what it moves are loads
+
+plot_in_flight(loads, LATENCY, half, "the loads of the driver's copy")
+
+# %% [markdown]
+# From one block to four, the rate grows nearly with the blocks. Then memory begins to be busy.
+# TODO: the points below the line.
+#
+# So a tile costs more than the time to fill it. It takes room from other blocks, and with them their loads in flight.
+#
+# ## Blocks, or warps?
+#
+# Is it the *blocks* that count?
+# Give the most shared memory to blocks of 256, 512 and 1,024 threads. One block fits in each case, but it has 8, 16 or 32 warps.
+#
+# **Predict.** Which of the copies above does one block of 1,024 threads resemble, that with one block of 256 or that with four?
+
+# %% tags=["timing", "hide-input"]
+# Measures one large block at a time beside small ones.
+alone = {threads: copying(threads, most) for threads in (512, 1024)}
+
+rows = {(1, 256): copies[most], (2, 256): copies[96 * 1024],
+        (1, 512): alone[512], (4, 256): copies[48 * 1024],
+        (1, 1024): alone[1024], (8, 256): copies[0]}
+compare({key: (m, key[0] * key[1] // 32) for key, m in rows.items()},
+        {"warps": lambda row: row[1]}, "µs", "occupancy, %",
+        by=("blocks at a time", "threads per block"))
+
+# %% [markdown]
+# TODO: It is the warps.
+#
+# The rule: **a large tile wants a large block.** What is scarce is not blocks but warps, and a tile that many warps use costs each of them little.
+#
+# ## A table of 128 KB
+#
+# Is there a tile that is worth such a price?
+# Take a table that all threads look up, again and again, at places that are far apart.
+# Here a cell holds the place of the next look-up, and the lanes are `apart` cells apart; at 33, each lane needs a line of its own, and a bank of its own.
+
+# %%
+@cuda.jit
+def look_up(out, table, apart, rounds):
+    """Each thread makes 32 look-ups a round, each from where the last led."""
+    cell = uint32(apart * cuda.grid(1) % table.size)
+    for _ in range(rounds):
+        for _ in range(32):
+            cell = table[cell]
+    out[cuda.grid(1)] = cell
+
+
+# %% [markdown]
+# L1 serves this kernel, if the table fits.
+# The other kernel first copies the whole table into its tile.
+# Only the caller knows how large it is, so the shape of the tile is 0, which means: all that the launch gives.
+
+# %%
+@cuda.jit
+def look_up_in_tile(out, table, apart, rounds):
+    """The same, in a copy of the table that the block has made."""
+    tile = cuda.shared.array(0, uint32)
+    for cell in range(cuda.threadIdx.x, table.size, cuda.blockDim.x):
+        tile[cell] = table[cell]
+    cuda.syncthreads()
+    cell = uint32(apart * cuda.grid(1) % table.size)
+    for _ in range(rounds):
+        for _ in range(32):
+            cell = tile[cell]
+    out[cuda.grid(1)] = cell
+
+
+def make_table(size):
+    """A table of so many bytes; each cell leads to the next one."""
+    return np.roll(np.arange(size // 4, dtype=np.uint32), -1)
+
+
+# %% [markdown]
+# Static arrays end at 48 KB, and so do dynamic ones, unless the kernel asks for more: `allow_dynamic_shared` does it, once, before the launch.
+# Here is the launch without it, and with it:
+
+# %%
+codes = make_table(128 * 1024)
+ends = np.zeros(2048, np.uint32)
+
+with expect(ValueError):
+    emulate(look_up_in_tile)[2, 1024, 0, codes.nbytes](ends, codes, 33, 2)
+
+allow_dynamic_shared(look_up_in_tile, most)
+emulate(look_up_in_tile)[2, 1024, 0, codes.nbytes](ends, codes, 33, 2)
+check(ends, (33 * np.arange(2048) + 64) % codes.size)
+
+emulate(look_up)[2, 1024](ends, codes, 33, 2)
+check(ends, (33 * np.arange(2048) + 64) % codes.size)
+
+# %% [markdown]
+# <details><summary>For the curious: on a GPU, and in CUDA C++</summary>
+#
+# There the first launch fails, too, with `CUDA_ERROR_INVALID_VALUE`, which names neither the limit nor the remedy.
+# CUDA C++ opts in with `cudaFuncSetAttribute`; Numba has no function for it, so `helpers` has one.
+#
+# </details>
+#
+# Now the GPU makes 8,192 look-ups with each of 270,336 threads, as many as it can hold.
+# In blocks of 1,024 threads two tiles of 96 KB fit, and one of 128 KB.
+#
+# **Predict.** The table grows from 16 to 224 KB. When is the tile faster than L1, with blocks of 1,024 threads, and with blocks of 256?
+
+# %% tags=["timing", "hide-input"]
+# Measures look-ups from L1, and from tiles in large and small blocks.
+SIZES = [size * 1024 for size in (16, 32, 64, 96, 128, 192, 224)]
+WALKERS = gpu.MULTIPROCESSOR_COUNT * gpu.MAX_THREADS_PER_MULTIPROCESSOR
+found = np.zeros(WALKERS, np.uint32)
+
+
+def looking(kernel, threads, size, apart=33, room=0):
+    """The measurement of all look-ups of a table, by blocks of some threads."""
+    given = (0, room or size) if kernel is look_up_in_tile else ()
+    return measure(kernel)[WALKERS // threads, threads, *given](
+        found, make_table(size), apart, 256)
+
+
+ways = {"from L1": (look_up, 1024),
+        "tile, 1,024 threads": (look_up_in_tile, 1024),
+        "tile, 256 threads": (look_up_in_tile, 256)}
+looked = {name: {size: looking(*way, size) for size in SIZES}
+          for name, way in ways.items()}
+
+plot_series([size // 1024 for size in SIZES],
+            {name: [m.median_us for m in of.values()]
+             for name, of in looked.items()},
+            xlabel="KB of the table")
+
+# %% [markdown]
+# TODO: what it shows.
+#
+# %% tags=["timing", "hide-input"]
+# Measures look-ups of a small table in tiles of two sizes.
+SMALL = SIZES[0]
+rooms = {(name, room): looking(*way, SMALL, room=room)
+         for name, way in ways.items() if name != "from L1"
+         for room in (SMALL, most)}
+
+compare({(name, room // 1024): m for (name, room), m in rooms.items()},
+        "µs", "occupancy, %", by=("16 KB, from a", "KB of the tile"))
+
+# %% [markdown]
+# TODO
+#
+# Is it the lines? Let the lanes stand side by side, where a request touches one line:
+
+# %% tags=["timing", "hide-input"]
+# Measures the same look-ups with the lanes side by side.
+near = {name: looking(*way, codes.nbytes, 1) for name, way in ways.items()}
+
+compare({(apart, name): m for apart, row in (
+            (33, {name: looked[name][codes.nbytes] for name in ways}),
+            (1, near)) for name, m in row.items()},
+        "µs", "cycles per request", "occupancy, %",
+        by=("cells apart", "128 KB, from"))
+
+# %% [markdown]
+# TODO.
+#
+# ## Several arrays, several types
+#
+# A block has *one* piece of dynamic shared memory, and every array of shape 0 begins at its first byte.
+# So for two arrays take two slices that do not overlap.
+# Each counts in its own elements: a `float64` takes 8 bytes, so behind `count` of them the `uint32` array goes on at its element `2 * count`.
+# Put the widest type first; then each array begins at a multiple of its own size.
+
+# %%
+@cuda.jit
+def reverse_columns(times, marks, all_times, all_marks):
+    """Each block reverses its elements of two columns."""
+    count = cuda.blockDim.x
+    time = cuda.shared.array(0, float64)[:count]
+    mark = cuda.shared.array(0, uint32)[2 * count:3 * count]
+    thread, i = cuda.threadIdx.x, cuda.grid(1)
+    time[thread] = all_times[i]
+    mark[thread] = all_marks[i]
+    cuda.syncthreads()
+    times[i] = time[count - 1 - thread]
+    marks[i] = mark[count - 1 - thread]
+
+
+all_times, all_marks = np.linspace(0, 1, N), np.arange(N, dtype=np.uint32)
+times, marks = np.zeros_like(all_times), np.zeros_like(all_marks)
+room = THREADS * (all_times.itemsize + all_marks.itemsize)
+
+emulate(reverse_columns)[N // THREADS, THREADS, 0, room](
+    times, marks, all_times, all_marks)
+check(times, all_times.reshape(-1, THREADS)[:, ::-1].ravel())
+check(marks, all_marks.reshape(-1, THREADS)[:, ::-1].ravel())
+
+# %% [markdown]
+# ## What could go wrong
+#
+# Forget the slices, and the two arrays are one:
+
+# %%
+@cuda.jit
+def reverse_wrong(times, marks, all_times, all_marks):
+    """Reverse two columns, in tiles that share their bytes."""
+    count = cuda.blockDim.x
+    time = cuda.shared.array(0, float64)
+    mark = cuda.shared.array(0, uint32)
+    thread, i = cuda.threadIdx.x, cuda.grid(1)
+    time[thread] = all_times[i]
+    mark[thread] = all_marks[i]
+    cuda.syncthreads()
+    times[i] = time[count - 1 - thread]
+    marks[i] = mark[count - 1 - thread]
+
+
+emulate(reverse_wrong)[N // THREADS, THREADS, 0, room](
+    times, marks, all_times, all_marks)
+
+# %% [markdown]
+# Numba compiles it, and a GPU runs it without an error.
+# The emulator reports a race: thread 32 stores its mark into the same bytes as thread 16 its time.
+#
+# Or forget the fourth number. Then the array of shape 0 has no cells:
+
+# %%
+with expect(IndexError):
+    emulate(reverse_columns)[N // THREADS, THREADS](
+        times, marks, all_times, all_marks)
+
+# %% [markdown]
+# ## What changed
+#
+# TODO table
+#
+# ## On your own
+#
+# ★ TODO
+#
+# The [assignment](assignments/18_how_much_shared_memory.ipynb) has 3 exercises.
+#
+# *Next:* [Transpose a matrix nearly as fast as a copy](21_transpose.ipynb): rows in, columns out: how near can a kernel come to a copy?
