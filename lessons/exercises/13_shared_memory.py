@@ -9,7 +9,7 @@ import numpy as np
 from numba import cuda, float32
 
 from helpers import emulate
-from helpers.exercises.arguments import full, numbers
+from helpers.exercises.arguments import numbers
 from helpers.exercises.exercise import Fix, Out, Predict, SpeedUp, Write
 
 
@@ -224,100 +224,6 @@ class Pool(SpeedUp):
             "$reduce(found, tile[thread + k])", "found + tile[thread + k]"),
         "the tile is not used": ("over_budget:loads",
             "tile[thread + k]", "a[max(i - REACH + k, 0)]"),
-    }
-
-
-class SortRecords(Write):
-    """Each block sorts a row of two tables by the keys, the smallest first; each label
-    stays with its key, and equal keys keep their order.
-
-    A block has a thread for each column, and the launch gives it dynamic shared
-    memory for exactly that many keys and labels. A thread finds the place of its record by counting how many
-    others belong before it. Loads and stores of all four arrays are coalesced.
-    """
-
-    stars, points = 2, 4
-    choices = {"key": ("float32", "int32", "float64"), "label": ("int16", "uint8")}
-    even, ragged = ((2, 64), (5, 32)), ((1, 1), (3, 33), (1, 77), (4, 7))
-    ordered = ("keys",)
-
-    def inputs(self, rng, rows, cols):
-        least = 128 if self.label == "int16" else 0
-        labels = rng.integers(0, 256, (rows, cols))
-        return {
-            "sorted_keys": Out((rows, cols), self.key),
-            "sorted_labels": Out((rows, cols), self.label),
-            "keys": full(self.key, rng.integers(0, 40, (rows, cols)) / 3),
-            "labels": (labels - least).astype(self.label),
-        }
-
-    def launch(self, rows, cols):
-        return rows, cols, 0, cols * self.record_bytes
-
-    def spec(self, keys, labels):
-        order = np.argsort(keys, axis=1, kind="stable")
-        rows = np.arange(len(keys))[:, None]
-        return keys[rows, order], labels[rows, order]
-
-    @property
-    def record_bytes(self):
-        return np.dtype(self.key).itemsize + np.dtype(self.label).itemsize
-
-    @property
-    def budget(self):
-        return {
-            "loads": {"keys": 1, "labels": 1, "sorted_keys": 0},
-            "sectors": "ideal",
-            "shared_bytes": 64 * self.record_bytes,
-        }
-
-    @property
-    def skip(self):
-        return np.dtype(self.key).itemsize // np.dtype(self.label).itemsize
-
-    setup = "SKIP = $skip  # labels in the bytes of a key"
-    answer = '''
-        @cuda.jit
-        def sort_records(sorted_keys, sorted_labels, keys, labels):
-            """Each block sorts a row by counting what belongs before each record."""
-            size = cuda.blockDim.x
-            tile = cuda.shared.array(0, $key)[:size]
-            names = cuda.shared.array(0, $label)[SKIP * size:]
-            row, col = cuda.blockIdx.x, cuda.threadIdx.x
-            key = keys[row, col]
-            tile[col] = key
-            cuda.syncthreads()
-            place = 0
-            for other in range(size):
-                before = (tile[other] == key) & (other < col)
-                place += before | (tile[other] < key)
-            cuda.syncthreads()
-            tile[place] = key
-            names[place] = labels[row, col]
-            cuda.syncthreads()
-            sorted_keys[row, col] = tile[col]
-            sorted_labels[row, col] = names[col]
-    '''
-    wrong = {
-        "first barrier missing": ("race", "cuda.syncthreads()\n    place", "place"),
-        "second barrier missing": ("race",
-            "cuda.syncthreads()\n    tile", "place %= size\n    tile"),
-        "third barrier missing": ("race", "cuda.syncthreads()\n    sorted", "sorted"),
-        "two arrays that are one": ("race", "[SKIP * size:]", "[:size]"),
-        "equal keys at one place": ("race",
-            "before = (tile[other] == key) & (other < col)", "before = False"),
-        "equal keys turned round": ("wrong", "other < col", "other > col"),
-        "labels left behind": ("wrong", "= names[col]", "= labels[row, col]"),
-        "the output as a tile": ("over_budget:loads",
-            "tile[col] = key", "sorted_keys[row, col] = key", "(tile[other]",
-            "(sorted_keys[row, other]", "(tile[other]", "(sorted_keys[row, other]"),
-        "keys from global memory": ("over_budget:loads",
-            "tile[other] <", "keys[row, other] <"),
-        "labels scattered": ("over_budget:sectors",
-            "names[place] = ", "sorted_labels[row, place] = ",
-            "sorted_labels[row, col] = names[col]", ""),
-        "an array of its own": ("over_budget:shared_bytes",
-            "array(0, $label)[SKIP * size:]", "array(1024, $label)"),
     }
 
 
