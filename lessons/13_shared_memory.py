@@ -26,7 +26,7 @@ device
 # %% [markdown]
 # ## Rows in, columns out
 #
-# A **transpose** turns the rows of a matrix into columns.
+# A *transpose* turns the rows of a matrix into columns.
 # The simplest kernel gives each thread one element: the thread loads it, and stores it at its new place.
 #
 # **Predict.** How many sectors does a warp's load touch, and how many its store?
@@ -124,9 +124,10 @@ plot_tile_move(row=1)
 # %% [markdown]
 # The warp of row 1 loads a row of `src` and stores it as a row of the tile (orange).
 # After the barrier it loads a *column* of the tile (blue), numbers of four warps, and stores them as a row of `dst`.
-# So in global memory it only meets rows.
+# So in global memory it meets rows only.
 #
-# The rows of the tile are `width` cells apart. That is 32 at first; you will see why it can be more.
+# In code, thread (x, y) fills cell `[y, x]` of the tile and takes cell `[x, y]`; the two corners of the block's square, in `src` and in `dst`, have `top` and `left` exchanged.
+# The rows of the tile are `width` cells apart, a number that the function around the kernel fills in: 32 at first, and then 33.
 
 # %%
 def make_transpose(width):
@@ -149,8 +150,12 @@ run.coalescing.sectors / run.coalescing.requests
 # %% [markdown]
 # Four sectors for each request, the fewest possible.
 #
+# ## What did it save?
+#
 # To judge a time you need a **floor**, a time that no version can beat.
-# Each version reads every number and writes it, and so does a copy by the same blocks:
+# Each version reads every number and writes it, and so does a copy by the same blocks.
+#
+# **Predict.** Which is slower, to store down a column or to load down one? And how near does the tile come to the copy?
 
 # %%
 @cuda.jit
@@ -186,37 +191,43 @@ compare(turns, "µs", "sectors from L2 per warp", "sectors to L2 per warp",
 # *Stores down.* Each store sends 32 sectors on to L2. *Loads down* sends 4, with the same instructions and a data path as busy, and takes less than half of the time.
 #
 # *Loads down.* L1 makes up for the waste: it asks L2 for each sector once, and keeps it for the other warps of the block.
+# But the rows are a whole number of lines long. So the 32 lanes of a column are all at [one place of their lines](12_coalescing.ipynb), and their numbers come one after the other.
 
 # %% [markdown]
-# But the rows are a whole number of lines long. So the 32 lanes of a column are all at [one place of their lines](12_coalescing.ipynb), and their numbers come one after the other.
-#
 # *A tile, 32 wide.* All requests to global memory are rows, and yet the data path is as busy as before.
 # For shared memory is a part of the same fast memory, and has the same places: in a tile of 32 columns, the cells of a column are all at one place.
 # So the tile has moved the queue, but not removed it.
 #
-# *A tile, 33 wide.* One more column, which nobody uses, and the rows begin one place further each. Now the cells of a column are at 32 places, and come together.
+# *A tile, 33 wide.* One more column, which nobody uses, and each row begins one place further on. Now the cells of a column are at 32 places, and come together.
 #
-# So the sums in the last column add up: a request to the tile adds one cycle to those of the copy, and going down a column adds some 31 more, in whichever memory.
+# So the last column adds up: a request to the tile takes one cycle, and a column, in whichever memory, some 31 more than a row.
 # The next lesson is about these places.
 
+# %% [markdown]
+# If it is the places, one more number in each row of `src` must do as much, with no tile at all.
+#
+# **Predict.** Let the rows be 8,193 numbers long where a kernel goes down a column. Which of the kernels gain?
+
 # %% tags=["timing", "hide-input"]
-# Measures transposes of matrices whose rows are longer.
-longer = {(name, extra): turning(KERNELS[name], **{side: SIDE + extra})
+# Measures the same kernels where one matrix has longer rows.
+longer = {name: turning(KERNELS[name], **{side: SIDE + 1})
           for name, side in (("a copy", "src_width"),
                              ("stores down", "dst_width"),
                              ("loads down", "src_width"),
-                             ("a tile, 33 wide", "src_width"))
-          for extra in (0, 1, 8)}
+                             ("a tile, 33 wide", "src_width"))}
 
-compare(longer, "µs", "sectors from L2 per warp", "sectors to L2 per warp",
-        "data path cycles per warp", by=("kernel", "numbers added to a row"))
+compare({name: (turns[name], longer[name]) for name in longer},
+        {"µs, rows of 8,192": lambda row: row[0].median_us,
+         "µs, rows of 8,193": lambda row: row[1].median_us}, by="kernel")
 
 # %% [markdown]
-# TODO longer rows.
+# *Loads down* gains, and is then as fast as the tile. So a queue was all that the tile has saved it.
+#
+# *Stores down* gains nothing, for its lanes still send 32 sectors on to L2. Here nothing but a tile helps.
 #
 # ## Nine loads for one number?
 #
-# In a transpose every number is loaded once, and the tile has paid.
+# In a transpose every number is loaded once, and a tile has paid.
 # How much will it pay where each number is loaded *nine* times?
 #
 # A moving sum adds to each number its four neighbours on the left and its four on the right.
@@ -362,19 +373,35 @@ compare({"a copy": floor, "no tile": direct, "a tile": tiled},
 # *What did it cost?* A warp issues twice as many instructions: to fill the tile, to ask of each cell whether it is in the array, to turn numbers of threads into indices.
 # They take four fifths of the **issue slots**, the cycles in which a scheduler could issue one; that alone is longer than the whole kernel without a tile.
 #
-# <details><summary>For the curious: instructions that nobody has written</summary>
-#
-# With a signed index Numba adds instructions for the case that it is negative, since `a[-1]` is the last element.
-# Written as `tile[uint32(thread + k)]`, the kernel has 35 instructions less.
-# What these cost in time, we did not measure.
-#
-# </details>
+# So there are two suspects: the tile, and the instructions that came with it.
+# To part them you need a **control**, a launch that differs in one thing only.
 
 # %% [markdown]
-# So there are two suspects: the tile, and the instructions that came with it.
-# To part them you need a **control**, a pair of launches that differs in one thing only.
-#
-# Put four zeros before the array and four behind it (the caller *pads* it). Then no index needs a test, with a tile or without one. And fill the tile with two plain lines in place of the loop:
+# Here is one: the same tile with fewer instructions.
+# With a signed index Numba adds some for the case that it is negative, since `a[-1]` is the last element. With `uint32` there are none.
+# One line differs from the kernel above:
+
+# %%
+@cuda.jit
+def add_window_unsigned(out, a):
+    """Load a tile with its halo, wait, and add up windows by unsigned indices."""
+    tile = cuda.shared.array(TILE, float32)
+    thread = cuda.threadIdx.x
+    first = cuda.blockIdx.x * THREADS - RADIUS
+    for cell in range(thread, TILE, THREADS):
+        i = first + cell
+        tile[cell] = a[i] if 0 <= i < a.size else float32(0)
+    cuda.syncthreads()
+    total = float32(0)
+    for k in range(2 * RADIUS + 1):
+        total += tile[uint32(thread + k)]
+    if cuda.grid(1) < out.size:
+        out[cuda.grid(1)] = total
+
+
+# %% [markdown]
+# And here is a pair that differs in the tile, with hardly an instruction to spare.
+# The caller puts four zeros before the array and four behind it (*pads* it). Then no index needs a test, with a tile or without one, and two plain lines fill the tile:
 
 # %%
 @cuda.jit
@@ -403,39 +430,44 @@ def add_padded_tiled(out, padded):
 
 
 # %% tags=["timing", "hide-input"]
-# Checks both kernels, and measures them beside the first pair.
-for kernel in add_padded, add_padded_tiled:
-    out[:] = np.nan
-    emulate(kernel)[N // THREADS, THREADS](out, np.pad(a, RADIUS))
-    check(out, sums)
-
+# Checks the three kernels, and measures them beside the first pair.
 wide = np.pad(src, RADIUS)
-padded, padded_tiled = (measure(kernel, bytes=8 * MANY)[launch](dst, wide)
-                        for kernel in (add_padded, add_padded_tiled))
+controls = {}
+for kernel, few, many in ((add_window_unsigned, a, src),
+                          (add_padded, np.pad(a, RADIUS), wide),
+                          (add_padded_tiled, np.pad(a, RADIUS), wide)):
+    out[:] = np.nan
+    emulate(kernel)[N // THREADS, THREADS](out, few)
+    check(out, sums)
+    controls[kernel] = measure(kernel, bytes=8 * MANY)[launch](dst, many)
 
+unsigned, padded, padded_tiled = controls.values()
 compare({("", "a copy"): floor, ("as it is", "no tile"): direct,
-         ("as it is", "a tile"): tiled, ("padded", "no tile"): padded,
-         ("padded", "a tile"): padded_tiled},
+         ("as it is", "a tile"): tiled,
+         ("as it is", "a tile, unsigned"): unsigned,
+         ("padded", "no tile"): padded, ("padded", "a tile"): padded_tiled},
         "µs", "instructions per warp", by=("array", "kernel"))
 
 # %% [markdown]
-# It was the instructions.
-# Now the tile adds 11 of them, and 5% to the time in place of two thirds. But it saves nothing: L1 serves the one kernel as well as the tile serves the other.
+# It was the instructions: with 35 of them fewer, the same tile takes a sixth less time.
+# In the padded pair the tile adds only 11, and 5% to the time in place of two thirds.
 #
+# But there it saves nothing, either: L1 serves the one kernel as well as the tile serves the other.
 # And the padding, which removes instructions and needs no shared memory, has saved what no tile could.
 #
 # ## When a tile pays
 #
-# Two tiles, and the one without any reuse has won.
-# **What a cache does by itself, a tile cannot save once more.** L1 keeps what neighbours use together. But it does not change the order: who loads a number must use it, and what is stored goes on to L2 as it comes.
+# Of two tiles, the one without any reuse has won.
+# **What a cache does by itself, a tile cannot save once more.** L1 keeps what neighbours load, so reuse among neighbours is saved already. But L1 does not change the order: lanes that store down a column send on every sector.
 #
 # So before you write a tile, ask what L1 does already. A tile pays where
 #
 # - lanes cannot be side by side both when they load and when they store
+# - many lanes at one place of their lines queue in L1, and you cannot move them apart
 # - threads exchange what they have *computed*, which is in no cache
-# - the lanes look up places all over a table, again and again, as in [Leave room for other blocks](18_how_much_shared_memory.ipynb)
+# - lanes look up places all over a table, again and again, as in [Leave room for other blocks](18_how_much_shared_memory.ipynb)
 #
-# Whether reuse alone can pay, where a number is used much more often, is a question of [Use a number again while it is near](22_tiling.ipynb).
+# Whether reuse alone can pay, where a number is used much more often, [Use a number again while it is near](22_tiling.ipynb) asks.
 
 # %% [markdown]
 # ## What could go wrong
@@ -469,10 +501,11 @@ run.uninitialised
 #
 # | version | what the tile changes | floor, µs | without a tile, µs | with it, µs |
 # |---|---|---:|---:|---:|
-# | `transpose` | rows on both sides | 281 | 965 | 319 |
-# | `transpose_down` | rows on both sides | 281 | 406 | 319 |
-# | `add_window` | one load for nine, and twice the instructions | 198 | 264 | 440 |
-# | `add_padded` | one load for nine | 198 | 227 | 238 |
+# | `transpose` | stores along rows | 288 | 965 | 324 |
+# | `transpose_down` | no queue in L1 | 288 | 410 | 324 |
+# | … with longer rows | nothing | 292 | 327 | 327 |
+# | `add_window` | one load for nine, and twice the instructions | 202 | 268 | 442 |
+# | `add_padded` | one load for nine | 202 | 232 | 243 |
 #
 # ## On your own
 #
@@ -547,7 +580,7 @@ task.check(pool)
 #
 # ★★★ `exercise("life")`: one step of the game of life, in tiles, in a world that goes on at the opposite edge. A thread fills several cells, with one loop of step 16 along each axis, and `% rows` and `% cols` at the edge. Allow half an hour more.
 #
-# The [assignment](assignments/13_shared_memory.ipynb) has 6 exercises, these two among them.
+# The [assignment](assignments/13_shared_memory.ipynb) has 5 exercises, these among them.
 
 # %% [markdown]
 # ## In practice
@@ -560,4 +593,4 @@ task.check(pool)
 # - [Numba: shared memory and thread synchronization](https://numba.readthedocs.io/en/stable/cuda/memory.html#shared-memory-and-thread-synchronization): `cuda.shared.array`.
 # - [Using shared memory in CUDA C/C++](https://developer.nvidia.com/blog/using-shared-memory-cuda-cc/): the reversal of a block, static and dynamic.
 #
-# *Next:* [Share a tile without queueing](14_bank_conflicts.ipynb): lanes that are 32 cells apart are slow, and a tile of 33 columns is faster than one of 32. What is wrong with 32?
+# *Next:* [Share a tile without queueing](14_bank_conflicts.ipynb): a tile of 33 columns is faster than one of 32. What is wrong with 32?

@@ -15,7 +15,7 @@
 
 # %%
 import numpy as np
-from numba import cuda, float64, uint32
+from numba import cuda, float64, int16, uint32
 
 from helpers import (allow_dynamic_shared, check, compare, device, emulate,
                      exercise, expect, measure, plot_in_flight, plot_series,
@@ -365,8 +365,70 @@ with expect(IndexError):
 #
 # ## On your own
 #
-# ★ TODO
+# ★ A block of 256 threads takes 60 KB. How many warps does a multiprocessor hold, and how many if blocks of 512 threads share as large a tile?
 #
-# The [assignment](assignments/18_how_much_shared_memory.ipynb) has 3 exercises.
+# <details><summary>Answer</summary>
 #
-# *Next:* [Transpose a matrix nearly as fast as a copy](21_transpose.ipynb): rows in, columns out: how near can a kernel come to a copy?
+# With its 1 KB a block takes 61 of 228 KB, so three fit in either case: 24 warps, or 48.
+#
+# </details>
+#
+# ★★ `turn_rows`: two arrays share the dynamic memory of a block, and they overlap. One line is wrong.
+
+# %%
+task = exercise("turn_rows")
+task
+
+# %%
+STEP = 3
+
+
+@cuda.jit
+def turn_rows(new_sums, new_marks, sums, marks):
+    """Each block moves one row of both tables on."""
+    size = cuda.blockDim.x
+    wide = cuda.shared.array(0, float64)[:size]
+    narrow = cuda.shared.array(0, int16)[size:]
+    row, col = cuda.blockIdx.x, cuda.threadIdx.x
+    wide[col] = sums[row, col]
+    narrow[col] = marks[row, col]
+    cuda.syncthreads()
+    there = (col + STEP) % size
+    new_sums[row, col] = wide[there]
+    new_marks[row, col] = narrow[there]
+
+
+task.check(turn_rows)
+
+# %% [markdown]
+# <details><summary>Solution</summary>
+#
+# ```python
+#     narrow = cuda.shared.array(0, int16)[4 * size:]
+# ```
+#
+# The first array has `size` elements of 8 bytes, and a slice of the second counts in elements of 2 bytes.
+#
+# </details>
+#
+# ★★ `exercise("sort_records")`, in the assignment: each block sorts keys, and their labels with them, in dynamic memory for exactly as many.
+#
+# The [assignment](assignments/18_how_much_shared_memory.ipynb) has 4 exercises, these two among them.
+
+# %% [markdown]
+# ## In practice
+#
+# Nsight Compute lists under *Occupancy* how many blocks each resource lets in: *Block Limit Shared Mem*, *Registers*, *Warps*.
+#
+# In the emulator, `run` knows the bytes that a block took; what it took from others is in no report of it.
+#
+# Shared memory and L1 lie in one memory of 256 KB, so what all blocks take together, L1 has not.
+
+# %% [markdown]
+# ## Further reading
+#
+# - [CUDA C++ Programming Guide, compute capability 9.0](https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#compute-capability-9-0): how much there is, and the 1 KB of each block.
+# - [Numba: dynamic shared memory](https://numba.readthedocs.io/en/stable/cuda/memory.html#dynamic-shared-memory): one piece for all arrays.
+# - [Using shared memory in CUDA C/C++](https://developer.nvidia.com/blog/using-shared-memory-cuda-cc/): the same launch in C++.
+#
+# *Next:* [Transpose a matrix nearly as fast as a copy](21_transpose.ipynb): a transpose must run down a column on one side; can it be as fast as a copy all the same?
