@@ -12,14 +12,15 @@
 # - tell from the addresses alone whether threads use the same numbers
 # - judge a tile by a floor and a control, and say beforehand what L1 does already
 #
-# **What you'll need:** [kernels, blocks and threads](01_first_kernel.ipynb), [caches](11_memory_hierarchy.ipynb), and [sectors, lines and L1's data path](12_coalescing.ipynb).
+# **What you'll need:** [kernels, blocks and threads](01_first_kernel.ipynb), [caches](11_memory_hierarchy.ipynb), and [sectors and lines](12_coalescing.ipynb).
 
 # %%
 import numpy as np
 from numba import cuda, float32, uint32
 
-from helpers import (check, compare, device, emulate, exercise, measure,
-                     plot_exchange, plot_halo, plot_tile_move, watch)
+from helpers import (check, compare, device, emulate, exercise, explore,
+                     measure, plot_exchange, plot_halo, plot_sectors,
+                     plot_tile_move, watch)
 
 device
 
@@ -186,25 +187,33 @@ compare(turns, "µs", "sectors from L2 per warp", "sectors to L2 per warp",
 
 # %% [markdown]
 # The tile wins: with 33 columns it takes a third of the time of the first kernel, and is not far from the copy. Why? Go through the table row by row.
-# (Its last column says for how many cycles a warp keeps the data path of L1 and shared memory busy.)
 #
-# *Stores down.* Each store sends 32 sectors on to L2. *Loads down* sends 4, with the same instructions and a data path as busy, and takes less than half of the time.
+# *Stores down.* L1 passes stores on as they come, so each sends 32 sectors to L2.
 #
-# *Loads down.* L1 makes up for the waste: it asks L2 for each sector once, and keeps it for the other warps of the block.
-# But the rows are a whole number of lines long. So the 32 lanes of a column are all at [one place of their lines](12_coalescing.ipynb), and their numbers come one after the other.
+# *Loads down.* Here L1 makes up for the waste: it asks L2 for each sector once, and keeps it until the other warps of the block want the rest. This kernel takes less than half of the time.
+# But it is far from the copy. So look where the lanes of a column are (a row of the picture is a line):
+
+# %%
+def column(apart=SIDE):
+    """The lanes of a warp in a column, by the distance between two rows."""
+    return plot_sectors([4 * apart * lane for lane in range(32)])
+
+
+explore(column, apart=[SIDE, SIDE + 1])
 
 # %% [markdown]
-# *A tile, 32 wide.* All requests to global memory are rows, and yet the data path is as busy as before.
-# For shared memory is a part of the same fast memory, and has the same places: in a tile of 32 columns, the cells of a column are all at one place.
-# So the tile has moved the queue, but not removed it.
+# Each lane has a line of its own, and all are at the same *place* of their lines.
+# L1 delivers through one **data path**, in a cycle up to 32 numbers from different places. But numbers at one place come one after the other.
+# So a warp keeps the data path busy for 36 cycles, and in the copy for less than 5.
 #
-# *A tile, 33 wide.* One more column, which nobody uses, and each row begins one place further on. Now the cells of a column are at 32 places, and come together.
+# *A tile, 32 wide.* Shared memory is a part of the same fast memory, and has the same places. A column of this tile is at one place, too: the tile has moved the queue, but not removed it.
 #
-# So the last column adds up: a request to the tile takes one cycle, and a column, in whichever memory, some 31 more than a row.
-# The next lesson is about these places.
+# *A tile, 33 wide.* One more column, which nobody uses, and each row begins one place further on. Now the numbers of a column come together.
 
 # %% [markdown]
-# If it is the places, one more number in each row of `src` must do as much, with no tile at all.
+# (So the last column of the table is that of the copy, with one cycle for each request to a tile, and some 31 for each column.)
+#
+# If it is the places, one more number in each row of the matrix must do as much, with no tile at all. Move the slider: the lanes are apart.
 #
 # **Predict.** Let the rows be 8,193 numbers long where a kernel goes down a column. Which of the kernels gain?
 
@@ -223,7 +232,7 @@ compare({name: (turns[name], longer[name]) for name in longer},
 # %% [markdown]
 # *Loads down* gains, and is then as fast as the tile. So a queue was all that the tile has saved it.
 #
-# *Stores down* gains nothing, for its lanes still send 32 sectors on to L2. Here nothing but a tile helps.
+# *Stores down* gains nothing: its lanes are apart now, too, but send on as many sectors. That is what only the tile has saved.
 #
 # ## Nine loads for one number?
 #
@@ -370,21 +379,21 @@ compare({"a copy": floor, "no tile": direct, "a tile": tiled},
 # *What could it save?* Only what lies above the floor, a quarter of the time without a tile.
 # And behind L1 it saves nothing: with a tile and without it, a warp fetches as many sectors from L2. L1 already served eight loads of nine, without being asked.
 #
-# *What did it cost?* A warp issues twice as many instructions: to fill the tile, to ask of each cell whether it is in the array, to turn numbers of threads into indices.
+# *What did it cost?* A warp issues twice as many instructions: they fill the tile, ask of each cell whether it is in the array, and compute indices.
 # They take four fifths of the **issue slots**, the cycles in which a scheduler could issue one; that alone is longer than the whole kernel without a tile.
-#
-# So there are two suspects: the tile, and the instructions that came with it.
-# To part them you need a **control**, a launch that differs in one thing only.
 
 # %% [markdown]
-# Here is one: the same tile with fewer instructions.
-# With a signed index Numba adds some for the case that it is negative, since `a[-1]` is the last element. With `uint32` there are none.
+# So there are two suspects: the tile, and the instructions that came with it.
+# To part them you need a **control**, a launch that differs in one thing only.
+#
+# Here is the same tile with fewer instructions.
+# With a signed index Numba adds some for the case that it is negative, since `a[-1]` is the last element; with `uint32` it adds none.
 # One line differs from the kernel above:
 
 # %%
 @cuda.jit
 def add_window_unsigned(out, a):
-    """Load a tile with its halo, wait, and add up windows by unsigned indices."""
+    """Load a tile with its halo, wait, and add up by unsigned indices."""
     tile = cuda.shared.array(TILE, float32)
     thread = cuda.threadIdx.x
     first = cuda.blockIdx.x * THREADS - RADIUS
@@ -401,7 +410,7 @@ def add_window_unsigned(out, a):
 
 # %% [markdown]
 # And here is a pair that differs in the tile, with hardly an instruction to spare.
-# The caller puts four zeros before the array and four behind it (*pads* it). Then no index needs a test, with a tile or without one, and two plain lines fill the tile:
+# The caller *pads* the array with four zeros before it and four behind it. Then no index needs a test, with a tile or without one, and two plain lines fill the tile:
 
 # %%
 @cuda.jit
@@ -457,13 +466,13 @@ compare({("", "a copy"): floor, ("as it is", "no tile"): direct,
 #
 # ## When a tile pays
 #
-# Of two tiles, the one without any reuse has won.
+# Of the two tiles, the one without any reuse has won.
 # **What a cache does by itself, a tile cannot save once more.** L1 keeps what neighbours load, so reuse among neighbours is saved already. But L1 does not change the order: lanes that store down a column send on every sector.
 #
 # So before you write a tile, ask what L1 does already. A tile pays where
 #
 # - lanes cannot be side by side both when they load and when they store
-# - many lanes at one place of their lines queue in L1, and you cannot move them apart
+# - lanes at one place of their lines queue in L1, and you cannot move them apart
 # - threads exchange what they have *computed*, which is in no cache
 # - lanes look up places all over a table, again and again, as in [Leave room for other blocks](18_how_much_shared_memory.ipynb)
 #
