@@ -468,13 +468,14 @@ compare({("", "a copy"): floor, ("as it is", "no tile"): direct,
 #
 # Of the two tiles, the one without any reuse has won.
 # **What a cache does by itself, a tile cannot save once more.** L1 keeps what neighbours load, so reuse among neighbours is saved already. But L1 does not change the order: lanes that store down a column send on every sector.
-#
+
+# %% [markdown]
 # So before you write a tile, ask what L1 does already. A tile pays where
 #
 # - lanes cannot be side by side both when they load and when they store
 # - lanes at one place of their lines queue in L1, and you cannot move them apart
 # - threads exchange what they have *computed*, which is in no cache
-# - lanes look up places all over a table, again and again, as in [Leave room for other blocks](18_how_much_shared_memory.ipynb)
+# - lanes look up places all over a table, again and again, as in [Leave room for enough warps](18_how_much_shared_memory.ipynb)
 #
 # Whether reuse alone can pay, where a number is used much more often, [Use a number again while it is near](22_tiling.ipynb) asks.
 

@@ -1,17 +1,17 @@
 # %% [markdown]
-# # Leave room for other blocks
+# # Leave room for enough warps
 #
 # *35 minutes*
 #
-# **What you'll do:** give the blocks of a copy shared memory that they never touch, see the copy take six times as long, find out what was taken from it, and then decide whether a tile of 128 KB is worth its price.
+# **What you'll do:** give the blocks of a copy shared memory that they never touch, see the copy take six times as long, find out what was taken from it, and then give a look-up as much and see it win.
 #
 # **What you'll learn:**
 #
 # - size shared memory at the launch, above 48 KB too, for one array or several
 # - compute how many blocks, and so how many warps, a multiprocessor holds at a time
-# - say when fewer warps cost time, and when a large tile pays all the same
+# - say how many warps are enough, by what they wait for
 #
-# **What you'll need:** bytes in flight, as in [Know where a number lives](11_memory_hierarchy.ipynb), lines and places, as in [Fetch no more than you use](12_coalescing.ipynb) and [Share a tile without queueing](14_bank_conflicts.ipynb), tiles and their barriers, as in [Use a tile where it pays](13_shared_memory.ipynb) and [Wait for one another](15_barriers_and_races.ipynb).
+# **What you'll need:** bytes in flight, as in [Know where a number lives](11_memory_hierarchy.ipynb), lines, as in [Fetch no more than you use](12_coalescing.ipynb), tiles and their barriers, as in [Use a tile where it pays](13_shared_memory.ipynb) and [Wait for one another](15_barriers_and_races.ipynb), and [banks](14_bank_conflicts.ipynb).
 
 # %%
 import numpy as np
@@ -26,11 +26,10 @@ device
 # %% [markdown]
 # ## What does an unused tile cost?
 #
-# So far each tile had a shape that the compiler knew.
-# That is *static* shared memory. But a block can also be given its shared memory at the launch, **dynamic shared memory**: the fourth number in the brackets says how many *bytes* each block gets. (The third is the stream; 0 is the usual one.)
+# So far each tile had a shape that the compiler knew. That is *static* shared memory.
+# But a block can also be given its shared memory at the launch, as **dynamic shared memory**: the fourth number in the brackets says how many *bytes* each block gets. (The third one is the stream; 0 is the usual one.)
 #
 # Here is a plain copy, which has no use for any.
-# We launch it with 0, 32, 48, 96 and 227 KB for each block, and it never touches them.
 
 # %%
 THREADS, N = 256, 4096
@@ -49,7 +48,7 @@ copy[N // THREADS, THREADS, 0, 32 * 1024](out, a)
 check(out, a)
 
 # %% [markdown]
-# **Predict.** The copy executes the same instructions, and moves the same bytes. Does it take as long?
+# **Predict.** Give each block more and more of it, up to 227 KB, the most that there is. The copy executes the same instructions and moves the same bytes. Does it take as long?
 
 # %% tags=["timing", "hide-input"]
 # Measures the copy with more and more shared memory for each block.
@@ -73,13 +72,13 @@ plot_times([f"{size // 1024} KB" for size in ROOMS],
            [m.median_us for m in copies.values()])
 
 # %% [markdown]
-# With the most shared memory it takes six times as long. Why?
+# With the most shared memory it takes six times as long, for memory that it never touches. Why?
 #
 # ## How many blocks fit?
 #
-# A multiprocessor runs several blocks at a time, so that there are always warps that can go on while others wait.
-# But each block takes its part of what there is, for as long as it runs, whether it uses it or not.
-# Ask your GPU what there is:
+# A multiprocessor holds several blocks at a time, so that some warps can go on while others wait.
+# Each block takes its part of the multiprocessor for as long as it runs, whether it uses it or not.
+# Ask your GPU how much there is:
 
 # %% tags=["hide-input"]
 # Asks the GPU for its limits.
@@ -92,7 +91,7 @@ table(["limit", "of a block", "of a multiprocessor"],
 
 # %% [markdown]
 # A further block is let in only if there is room for all of it: for its threads, and for its shared memory with the 1 KB that the system keeps for each block.
-# So the scarcer of the two decides.
+# So the scarcer of the two decides. (Registers are a third, as in [Keep a thread's numbers close](16_own_memory.ipynb); here they are plenty.)
 #
 # **Predict.** How many blocks of 256 threads fit if each takes 48 KB? And how many if it takes none?
 #
@@ -115,15 +114,13 @@ held = {size: blocks_at_once(THREADS, size) for size in ROOMS}
 held
 
 # %% [markdown]
-# (Registers are a third limit, as in [Keep a thread's numbers close](16_own_memory.ipynb); here they are plenty.)
-#
-# The share of a multiprocessor's warps that a launch fills is its **occupancy**.
-# It falls from 64 warps of 64 to 8.
+# The share of a multiprocessor's warps that a launch can fill is its **occupancy**.
+# With the most shared memory, one block of 8 warps is left where there is room for 64: an eighth.
 #
 # ## What were the other blocks for?
 #
-# Each thread of the copy waits for one number, 4 bytes.
-# By Little's law, the rate is at most what all threads together have in flight, divided by the latency of a load. So with fewer blocks there is less in flight:
+# Each thread of the copy loads one number and waits for it: 4 bytes in flight.
+# By Little's law the rate is at most what all threads have in flight, divided by the latency of a load. Fewer blocks have less in flight:
 
 # %% tags=["timing", "hide-input"]
 # Draws the rate of the loads over what the threads can have in flight.
@@ -136,17 +133,17 @@ half = copies[0].copy_gb_per_s / 2      # half of what it moves are loads
 plot_in_flight(loads, LATENCY, half, "the loads of the driver's copy")
 
 # %% [markdown]
-# From one block to four, the rate grows nearly with the blocks. Then memory begins to be busy.
-# TODO: the points below the line.
+# The points go up beside the line of the law: with half the blocks the copy has hardly more than half the rate.
+# (They lie below the line, which says only what is possible: between two blocks places stay empty, and a thread does more than wait.)
 #
-# So a tile costs more than the time to fill it. It takes room from other blocks, and with them their loads in flight.
+# So what the tile took was **latency hiding**. While one block waits for memory, nobody is there to ask for more.
 #
 # ## Blocks, or warps?
 #
-# Is it the *blocks* that count?
-# Give the most shared memory to blocks of 256, 512 and 1,024 threads. One block fits in each case, but it has 8, 16 or 32 warps.
+# Is it the *blocks* that were missing, or their warps?
+# Give the most shared memory to larger blocks. One of them fits, as before, but one of 1,024 threads has four times as many warps as one of 256.
 #
-# **Predict.** Which of the copies above does one block of 1,024 threads resemble, that with one block of 256 or that with four?
+# **Predict.** Which copy does that with one large block resemble, that with one small block or that with four?
 
 # %% tags=["timing", "hide-input"]
 # Measures one large block at a time beside small ones.
@@ -156,19 +153,20 @@ rows = {(1, 256): copies[most], (2, 256): copies[96 * 1024],
         (1, 512): alone[512], (4, 256): copies[48 * 1024],
         (1, 1024): alone[1024], (8, 256): copies[0]}
 compare({key: (m, key[0] * key[1] // 32) for key, m in rows.items()},
-        {"warps": lambda row: row[1]}, "µs", "occupancy, %",
+        {"warps": lambda row: row[1]}, "µs",
         by=("blocks at a time", "threads per block"))
 
 # %% [markdown]
-# TODO: It is the warps.
+# That with four: it is the warps.
+# One large block takes a third of the time of one small block, with the same tile. (Why it takes a sixth more than four small ones, we did not measure.)
 #
-# The rule: **a large tile wants a large block.** What is scarce is not blocks but warps, and a tile that many warps use costs each of them little.
+# So **a large tile wants a large block**: 32 warps share the tile that 8 had for themselves.
 #
 # ## A table of 128 KB
 #
-# Is there a tile that is worth such a price?
-# Take a table that all threads look up, again and again, at places that are far apart.
-# Here a cell holds the place of the next look-up, and the lanes are `apart` cells apart; at 33, each lane needs a line of its own, and a bank of its own.
+# Is there a tile that is worth so much room?
+# Take a table that all threads look up, again and again, at places far apart.
+# Each cell says where to look next, as in a chain, and the lanes stand `apart` cells from one another. With 33, each lane needs a line of its own, but also a bank of its own.
 
 # %%
 @cuda.jit
@@ -182,14 +180,14 @@ def look_up(out, table, apart, rounds):
 
 
 # %% [markdown]
-# L1 serves this kernel, if the table fits.
-# The other kernel first copies the whole table into its tile.
-# Only the caller knows how large it is, so the shape of the tile is 0, which means: all that the launch gives.
+# Here L1 serves the look-ups.
+# In the next kernel each block first copies the whole table into its tile.
+# Only the caller knows how large that is, so the shape of the array is 0, which means: as much as the launch gives.
 
 # %%
 @cuda.jit
 def look_up_in_tile(out, table, apart, rounds):
-    """The same, in a copy of the table that the block has made."""
+    """The same, in a copy that the block has made."""
     tile = cuda.shared.array(0, uint32)
     for cell in range(cuda.threadIdx.x, table.size, cuda.blockDim.x):
         tile[cell] = table[cell]
@@ -201,16 +199,16 @@ def look_up_in_tile(out, table, apart, rounds):
     out[cuda.grid(1)] = cell
 
 
-def make_table(size):
-    """A table of so many bytes; each cell leads to the next one."""
-    return np.roll(np.arange(size // 4, dtype=np.uint32), -1)
-
-
 # %% [markdown]
-# Static arrays end at 48 KB, and so do dynamic ones, unless the kernel asks for more: `allow_dynamic_shared` does it, once, before the launch.
+# A block gets more than 48 KB only if its kernel asks for it, and only as dynamic memory. `allow_dynamic_shared` asks, once, before the launch.
 # Here is the launch without it, and with it:
 
 # %%
+def make_table(size):
+    """So many bytes of cells, each of which leads to the next one."""
+    return np.roll(np.arange(size // 4, dtype=np.uint32), -1)
+
+
 codes = make_table(128 * 1024)
 ends = np.zeros(2048, np.uint32)
 
@@ -232,20 +230,21 @@ check(ends, (33 * np.arange(2048) + 64) % codes.size)
 #
 # </details>
 #
-# Now the GPU makes 8,192 look-ups with each of 270,336 threads, as many as it can hold.
-# In blocks of 1,024 threads two tiles of 96 KB fit, and one of 128 KB.
+# ## Is it worth its room?
 #
-# **Predict.** The table grows from 16 to 224 KB. When is the tile faster than L1, with blocks of 1,024 threads, and with blocks of 256?
+# Now as many threads as the GPU can hold make 8,192 look-ups each, in large blocks or in small ones.
+#
+# **Predict.** The table grows, until one block fits where there were several. What happens to the time, with L1, with a tile in large blocks, and with a tile in small ones?
 
 # %% tags=["timing", "hide-input"]
 # Measures look-ups from L1, and from tiles in large and small blocks.
-SIZES = [size * 1024 for size in (16, 32, 64, 96, 128, 192, 224)]
+SIZES = [size * 1024 for size in (16, 64, 96, 128, 192, 224)]
 WALKERS = gpu.MULTIPROCESSOR_COUNT * gpu.MAX_THREADS_PER_MULTIPROCESSOR
 found = np.zeros(WALKERS, np.uint32)
 
 
 def looking(kernel, threads, size, apart=33, room=0):
-    """The measurement of all look-ups of a table, by blocks of some threads."""
+    """The measurement of all look-ups, by blocks of some threads."""
     given = (0, room or size) if kernel is look_up_in_tile else ()
     return measure(kernel)[WALKERS // threads, threads, *given](
         found, make_table(size), apart, 256)
@@ -263,36 +262,65 @@ plot_series([size // 1024 for size in SIZES],
             xlabel="KB of the table")
 
 # %% [markdown]
-# TODO: what it shows.
+# From L1 the look-ups take as long for every table, and that is longest.
+# Large blocks with a tile need an eighth of that, and lose hardly anything when only one of them fits.
+# Small blocks lose with every block that is displaced, and are in the end nearly four times as slow as large ones.
 #
+# Is it the room, or the larger table? Give the *small* table the largest room:
+
 # %% tags=["timing", "hide-input"]
 # Measures look-ups of a small table in tiles of two sizes.
 SMALL = SIZES[0]
-rooms = {(name, room): looking(*way, SMALL, room=room)
-         for name, way in ways.items() if name != "from L1"
-         for room in (SMALL, most)}
+rooms = {(threads, room): looking(look_up_in_tile, threads, SMALL, room=room)
+         for threads in (1024, 256) for room in (SMALL, most)}
 
-compare({(name, room // 1024): m for (name, room), m in rooms.items()},
-        "µs", "occupancy, %", by=("16 KB, from a", "KB of the tile"))
+compare({(threads, room // 1024): (
+            m, threads // 32 * blocks_at_once(threads, room))
+         for (threads, room), m in rooms.items()},
+        {"warps": lambda row: row[1]}, "µs",
+        by=("threads per block", "KB of the tile"))
 
 # %% [markdown]
-# TODO
+# It is the room.
+# And half of the warps cost these look-ups 3%, while they nearly doubled the time of the copy. Why so little?
 #
-# Is it the lines? Let the lanes stand side by side, where a request touches one line:
+# ## How many warps are enough?
+#
+# Little's law holds for shared memory, too.
+# With 8 warps, each look-up is waited for, so the time says how long one takes. With 64 warps, it says how soon the next one can follow.
+
+# %%
+LOOKS, FULL = 32 * 256, 64          # of each thread; warps at a time
+turns = WALKERS // 256 // gpu.MULTIPROCESSOR_COUNT  # blocks, one by one
+
+latency = 1000 * rooms[256, most].median_us / (turns * LOOKS)
+follows = 1000 * rooms[1024, SMALL].median_us / (FULL * LOOKS)
+latency, follows, latency / follows     # ns, ns, warps
+
+# %% [markdown]
+# A look-up takes 15 ns, and a multiprocessor serves one in every half of a nanosecond. So 29 warps keep it busy, and a block of 1,024 threads has 32.
+# A load from memory takes more than twenty times as long. So the copy misses each warp that it loses.
+#
+# **What a tile costs depends on what the warps wait for.** If they wait for memory, they need as many as fit. If they wait for their tile, one large block can be enough.
+
+# %% [markdown]
+# <details><summary>For the curious: why is L1 so slow here?</summary>
+#
+# The table below has the same look-ups with the lanes side by side. Then a request touches one line and not 32, and L1 takes a sixth of the time; a tile, which has no lines to find, takes as long as before.
+# So lines were what L1 lost most by.
+# Why it is still behind the tile, we did not measure.
+#
+# </details>
 
 # %% tags=["timing", "hide-input"]
 # Measures the same look-ups with the lanes side by side.
-near = {name: looking(*way, codes.nbytes, 1) for name, way in ways.items()}
+LARGE = {"L1": ways["from L1"], "a tile": ways["tile, 1,024 threads"]}
+lined = {(apart, name): looking(*way, codes.nbytes, apart)
+         for apart in (33, 1) for name, way in LARGE.items()}
 
-compare({(apart, name): m for apart, row in (
-            (33, {name: looked[name][codes.nbytes] for name in ways}),
-            (1, near)) for name, m in row.items()},
-        "µs", "cycles per request", "occupancy, %",
-        by=("cells apart", "128 KB, from"))
+compare(lined, "µs", by=("cells apart", "128 KB, from"))
 
 # %% [markdown]
-# TODO.
-#
 # ## Several arrays, several types
 #
 # A block has *one* piece of dynamic shared memory, and every array of shape 0 begins at its first byte.
@@ -361,7 +389,14 @@ with expect(IndexError):
 # %% [markdown]
 # ## What changed
 #
-# TODO table
+# | launch | blocks at a time | warps | µs |
+# |---|---:|---:|---:|
+# | copy, no shared memory | 8 | 64 | 202 |
+# | … 227 KB that it never touches | 1 | 8 | 1,204 |
+# | … in one block of 1,024 threads | 1 | 32 | 429 |
+# | look-ups in 128 KB, from L1 | 2 | 64 | 2,334 |
+# | … from a tile, blocks of 256 threads | 1 | 8 | 1,033 |
+# | … from a tile, blocks of 1,024 threads | 1 | 32 | 288 |
 #
 # ## On your own
 #

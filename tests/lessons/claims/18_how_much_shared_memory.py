@@ -1,0 +1,199 @@
+"""What the lesson says of its measurements, and when it is true."""
+
+import math
+
+import pytest
+from numba import cuda, float32
+
+from helpers import emulate
+from tests.lessons.claims import about
+from tests.lessons.counted import near, recorded
+
+KB = 1024
+
+
+@cuda.jit
+def declared_too_large(out):
+    tile = cuda.shared.array(12_289, float32)
+    tile[cuda.threadIdx.x] = out[cuda.threadIdx.x]
+
+
+def static_beyond_is_refused(it):
+    """Does the emulator refuse 48 KB and 4 bytes of static arrays?"""
+    with pytest.raises(ValueError, match="declares 49,156 bytes of shared arrays"):
+        emulate(declared_too_large)[1, 32](it.out)
+    return True
+
+
+def share(one, other):
+    """The share of another launch's time that a launch takes."""
+    return one.median_us / other.median_us
+
+
+def alike(measurements, *counters):
+    """Do the counters of these launches agree?"""
+    return all(len({m.counters[it] for m in measurements}) == 1 for it in counters)
+
+
+def step_to_memory():
+    """What a step of the walk through 64 MB takes: as the lesson on memories has it."""
+    entries = recorded("times")["runs"]["11_memory_hierarchy"]["measurements"]
+    once, twice = (
+        next(
+            it["median_us"]
+            for it in entries
+            if it["arguments"] == ["uint32[1]", "uint32[16777216]", f"int64 {steps}"]
+        )
+        for steps in (2**19, 2**20)
+    )
+    return 1000 * (twice - once) / 2**19
+
+
+def race_of_columns(it):
+    """The race that the emulator reports first."""
+    run = emulate(it.reverse_wrong)[it.N // it.THREADS, it.THREADS, 0, it.room](
+        it.times, it.marks, it.all_times, it.all_marks
+    )
+    return run.races[0]
+
+
+def of_tile(it, threads):
+    """The look-ups from tiles in blocks of so many threads, by the table's bytes."""
+    return it.looked[f"tile, {threads:,} threads"]
+
+
+def told(words, *measurements):
+    """Are these the microseconds of the launches?"""
+    said = [int(each.replace(",", "")) for each in words.split()]
+    return said == [round(m.median_us) for m in measurements]
+
+
+CLAIMS = {
+    "up to 227 KB, the most that there is": lambda it: it.most == 227 * KB,
+    "The copy executes the same instructions and moves the same bytes": lambda it: (
+        alike(
+            it.copies.values(),
+            *("instructions", "global_load_sectors", "global_store_sectors"),
+        )
+    ),
+    "With the most shared memory it takes six times as long": lambda it: about(
+        "6.0", share(it.copies[it.most], it.copies[0])
+    ),
+    "With its 1 KB a block takes 49 of 228 KB: four fit, and 32 KB stay empty": (
+        lambda it: (
+            it.gpu.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR == 228 * KB
+            and it.held[48 * KB] == 4
+            and 228 - 4 * 49 == 32
+        )
+    ),
+    "2,048 are eight blocks of 256": lambda it: (
+        it.gpu.MAX_THREADS_PER_MULTIPROCESSOR == 2048 and it.held[0] == 8
+    ),
+    "one block of 8 warps is left where there is room for 64: an eighth": lambda it: (
+        it.held[it.most] == 1 and 8 * it.held[0] == 64
+    ),
+    "4 bytes in flight": lambda it: it.a.itemsize == 4,
+    "with half the blocks the copy has hardly more than half the rate": lambda it: all(
+        0.5 < share(it.copies[more], it.copies[less]) < 0.57
+        for more, less in ((0, 48 * KB), (48 * KB, 96 * KB), (96 * KB, it.most))
+    ),
+    "between two blocks places stay empty, and a thread does more than wait": (
+        lambda it: all(
+            m.counters["occupancy_percent"] / 100 < it.held[size] / 8
+            and m.waits["global or local memory"] < 0.9
+            for size, m in it.copies.items()
+        )
+    ),
+    # control of the warps: one block, as large a tile, and other threads
+    "That with four: it is the warps. One large block takes a third of the time of one "
+    "small block, with the same tile": lambda it: (
+        near(share(it.alone[1024], it.copies[it.most]), 1 / 3, 0.1)
+        and it.copies[48 * KB].median_us < it.alone[1024].median_us
+    ),
+    "Why it takes a sixth more than four small ones": lambda it: near(
+        share(it.alone[1024], it.copies[48 * KB]) - 1, 1 / 6, 0.1
+    ),
+    "With 33, each lane needs a line of its own, but also a bank of its own": (
+        lambda it: (
+            len({33 * lane // 32 for lane in range(32)}) == 32
+            and len({33 * lane % 32 for lane in range(32)}) == 32
+        )
+    ),
+    "A block gets more than 48 KB only if its kernel asks for it, and only as dynamic "
+    "memory": lambda it: (
+        it.gpu.MAX_SHARED_MEMORY_PER_BLOCK == 48 * KB and static_beyond_is_refused(it)
+    ),
+    "as many threads as the GPU can hold make 8,192 look-ups each": lambda it: (
+        it.found.size == 132 * 2048 and it.LOOKS == 8192
+    ),
+    "From L1 the look-ups take as long for every table, and that is longest": (
+        lambda it: (
+            all(
+                near(m.median_us, it.looked["from L1"][16 * KB].median_us)
+                for m in it.looked["from L1"].values()
+            )
+            and all(
+                it.looked["from L1"][size].median_us > 2 * m.median_us
+                for threads in (256, 1024)
+                for size, m in of_tile(it, threads).items()
+            )
+        )
+    ),
+    "Large blocks with a tile need an eighth of that": lambda it: all(
+        0.11 < share(m, it.looked["from L1"][size]) < 0.13
+        for size, m in of_tile(it, 1024).items()
+    ),
+    "and lose hardly anything when only one of them fits": lambda it: (
+        [it.blocks_at_once(1024, size * KB) for size in (96, 128)] == [2, 1]
+        and 1 < share(of_tile(it, 1024)[128 * KB], of_tile(it, 1024)[96 * KB]) < 1.05
+    ),
+    "Small blocks lose with every block that is displaced, and are in the end nearly "
+    "four times as slow as large ones": lambda it: (
+        [it.blocks_at_once(256, size) for size in it.SIZES] == [8, 3, 2, 1, 1, 1]
+        and sorted(it.SIZES, key=lambda size: of_tile(it, 256)[size].median_us)
+        == it.SIZES
+        and 3.6 < share(of_tile(it, 256)[224 * KB], of_tile(it, 1024)[224 * KB]) < 4
+    ),
+    # control of the room: the same table, the same kernel, more room
+    "It is the room. And half of the warps cost these look-ups 3%": lambda it: (
+        about("1.03", share(it.rooms[1024, it.most], it.rooms[1024, it.SMALL]))
+        and share(it.rooms[256, it.most], it.rooms[256, it.SMALL]) > 3.5
+    ),
+    "while they nearly doubled the time of the copy": lambda it: (
+        1.75 < share(it.copies[48 * KB], it.copies[0]) < 2
+    ),
+    "A look-up takes 15 ns, and a multiprocessor serves one in every half of a "
+    "nanosecond. So 29 warps keep it busy": lambda it: (
+        it.turns == 8
+        and about("15", it.latency)
+        and about("0.5", it.follows)
+        and about("29", it.latency / it.follows)
+    ),
+    "A load from memory takes more than twenty times as long": lambda it: (
+        it.LATENCY == round(step_to_memory()) > 20 * it.latency
+    ),
+    # control of the lines: the same look-ups, the lanes side by side
+    "a tile, which has no lines to find, takes as long as before": lambda it: (
+        near(share(it.lined[1, "L1"], it.lined[33, "L1"]), 1 / 6, 0.05)
+        and near(share(it.lined[1, "a tile"], it.lined[33, "a tile"]), 1)
+    ),
+    "Why it is still behind the tile": lambda it: (
+        share(it.lined[1, "L1"], it.lined[1, "a tile"]) > 1.2
+    ),
+    "thread 32 stores its mark into the same bytes as thread 16 its time": (
+        lambda it: (
+            race_of_columns(it).first_thread == "thread 16 of block 0"
+            and race_of_columns(it).second_thread == "thread 32 of block 0"
+        )
+    ),
+    "8 | 64 | 202": lambda it: told("202", it.copies[0]),
+    "1 | 8 | 1,204": lambda it: told("1,204", it.copies[it.most]),
+    "1 | 32 | 429": lambda it: told("429", it.alone[1024]),
+    "2 | 64 | 2,334": lambda it: told("2,334", it.looked["from L1"][128 * KB]),
+    "1 | 8 | 1,033": lambda it: told("1,033", of_tile(it, 256)[128 * KB]),
+    "1 | 32 | 288": lambda it: told("288", of_tile(it, 1024)[128 * KB]),
+    "so three fit in either case: 24 warps, or 48": lambda it: (
+        [it.blocks_at_once(threads, 60 * KB) for threads in (256, 512)] == [3, 3]
+        and math.ceil(256 / 32) * 3 == 24
+    ),
+}
