@@ -82,12 +82,13 @@ plot_times([f"{size // 1024} KB" for size in ROOMS],
 
 # %% tags=["hide-input"]
 # Asks the GPU for its limits.
-table(["limit", "of a block", "of a multiprocessor"],
-      [["threads", gpu.MAX_THREADS_PER_BLOCK,
-        gpu.MAX_THREADS_PER_MULTIPROCESSOR],
-       ["shared memory, bytes", most,
+table(["what there is", "number"],
+      [["threads of a multiprocessor", gpu.MAX_THREADS_PER_MULTIPROCESSOR],
+       ["bytes of shared memory of a multiprocessor",
         gpu.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR],
-       ["… that the system keeps", gpu.RESERVED_SHARED_MEMORY_PER_BLOCK, ""]])
+       ["… that the system keeps for each block",
+        gpu.RESERVED_SHARED_MEMORY_PER_BLOCK],
+       ["… of a block, at most", most]])
 
 # %% [markdown]
 # A further block is let in only if there is room for all of it: for its threads, and for its shared memory with the 1 KB that the system keeps for each block.
@@ -125,7 +126,7 @@ held
 # %% tags=["timing", "hide-input"]
 # Draws the rate of the loads over what the threads can have in flight.
 LATENCY = 349       # ns, of a load that has the memory to itself
-loads = {f"{held[size]} blocks": (
+loads = {f"{held[size]} at once": (
     4 * THREADS * held[size] * gpu.MULTIPROCESSOR_COUNT, m.gb_per_s / 2)
     for size, m in copies.items()}
 half = copies[0].copy_gb_per_s / 2      # half of what it moves are loads
@@ -277,7 +278,7 @@ rooms = {(threads, room): looking(look_up_in_tile, threads, SMALL, room=room)
 compare({(threads, room // 1024): (
             m, threads // 32 * blocks_at_once(threads, room))
          for (threads, room), m in rooms.items()},
-        {"warps": lambda row: row[1]}, "µs",
+        {"warps": lambda row: row[1]}, "µs", "data path busy, %",
         by=("threads per block", "KB of the tile"))
 
 # %% [markdown]
@@ -287,7 +288,8 @@ compare({(threads, room // 1024): (
 # ## How many warps are enough?
 #
 # Little's law holds for shared memory, too.
-# With 8 warps, each look-up is waited for, so the time says how long one takes. With 64 warps, it says how soon the next one can follow.
+# With 8 warps the data path is mostly idle. Each warp waits for its look-up, so the time says how long one takes.
+# With 64 warps the path is busy all the time, so it says how soon one look-up can follow another.
 
 # %%
 LOOKS, FULL = 32 * 256, 64          # of each thread; warps at a time
@@ -298,19 +300,13 @@ follows = 1000 * rooms[1024, SMALL].median_us / (FULL * LOOKS)
 latency, follows, latency / follows     # ns, ns, warps
 
 # %% [markdown]
-# A look-up takes 15 ns, and a multiprocessor serves one in every half of a nanosecond. So 29 warps keep it busy, and a block of 1,024 threads has 32.
+# A look-up takes 15 ns, and the data path serves one in every half of a nanosecond. So 29 in flight keep it busy, and a block of 1,024 threads has one in each of its 32 warps.
 # A load from memory takes more than twenty times as long. So the copy misses each warp that it loses.
 #
 # **What a tile costs depends on what the warps wait for.** If they wait for memory, they need as many as fit. If they wait for their tile, one large block can be enough.
 
 # %% [markdown]
-# <details><summary>For the curious: why is L1 so slow here?</summary>
-#
-# The table below has the same look-ups with the lanes side by side. Then a request touches one line and not 32, and L1 takes a sixth of the time; a tile, which has no lines to find, takes as long as before.
-# So lines were what L1 lost most by.
-# Why it is still behind the tile, we did not measure.
-#
-# </details>
+# And why was L1 so slow? Let the lanes stand side by side, where a request touches one line and not 32:
 
 # %% tags=["timing", "hide-input"]
 # Measures the same look-ups with the lanes side by side.
@@ -318,9 +314,12 @@ LARGE = {"L1": ways["from L1"], "a tile": ways["tile, 1,024 threads"]}
 lined = {(apart, name): looking(*way, codes.nbytes, apart)
          for apart in (33, 1) for name, way in LARGE.items()}
 
-compare(lined, "µs", by=("cells apart", "128 KB, from"))
+compare(lined, "µs", "data path busy, %", by=("cells apart", "128 KB, from"))
 
 # %% [markdown]
+# Now L1 takes a sixth of the time. A tile has no lines to find, and takes as long as before.
+# So L1 lost its time by the lines, and before the data path, which was mostly idle.
+#
 # ## Several arrays, several types
 #
 # A block has *one* piece of dynamic shared memory, and every array of shape 0 begins at its first byte.
@@ -420,7 +419,7 @@ STEP = 3
 
 @cuda.jit
 def turn_rows(new_sums, new_marks, sums, marks):
-    """Each block moves one row of both tables on."""
+    """Each block moves one row of both tables to the left."""
     size = cuda.blockDim.x
     wide = cuda.shared.array(0, float64)[:size]
     narrow = cuda.shared.array(0, int16)[size:]

@@ -51,10 +51,10 @@ class BlocksThatFit(Predict):
 
 
 class TurnRows(Fix):
-    """Move the rows of two tables of $cols columns on by $step places; what leaves a row at its front
-    comes back at its end. Each block moves one row of both, through two arrays in its
-    dynamic shared memory, of which it has exactly enough. They overlap. Change one
-    line.
+    """Move each row of two tables of $cols columns $step places to the left; what leaves
+    a row at its front comes back at its end. A block moves one row of both, through two
+    arrays in its dynamic shared memory, of which it has exactly enough. They overlap.
+    Change one line.
     """
 
     stars, points = 2, 3
@@ -102,7 +102,7 @@ class TurnRows(Fix):
     answer = '''
         @cuda.jit
         def turn_rows(new_sums, new_marks, sums, marks):
-            """Each block moves one row of both tables on."""
+            """Each block moves one row of both tables to the left."""
             size = cuda.blockDim.x
             wide = cuda.shared.array(0, $wide)[:size]
             narrow = cuda.shared.array(0, $narrow)[$skip * size:]

@@ -162,23 +162,34 @@ CLAIMS = {
     "while they nearly doubled the time of the copy": lambda it: (
         1.75 < share(it.copies[48 * KB], it.copies[0]) < 2
     ),
-    "A look-up takes 15 ns, and a multiprocessor serves one in every half of a "
-    "nanosecond. So 29 warps keep it busy": lambda it: (
+    "With 8 warps the data path is mostly idle": lambda it: (
+        it.rooms[256, it.most].counters["l1_data_percent"] < 30
+    ),
+    "With 64 warps the path is busy all the time": lambda it: (
+        it.rooms[1024, it.SMALL].counters["l1_data_percent"] > 97
+    ),
+    "A look-up takes 15 ns, and the data path serves one in every half of a "
+    "nanosecond. So 29 in flight keep it busy": lambda it: (
         it.turns == 8
         and about("15", it.latency)
         and about("0.5", it.follows)
         and about("29", it.latency / it.follows)
+        and it.rooms[1024, it.most].counters["l1_data_percent"] > 95
     ),
     "A load from memory takes more than twenty times as long": lambda it: (
         it.LATENCY == round(step_to_memory()) > 20 * it.latency
     ),
     # control of the lines: the same look-ups, the lanes side by side
-    "a tile, which has no lines to find, takes as long as before": lambda it: (
+    "Now L1 takes a sixth of the time. A tile has no lines to find, and takes as long "
+    "as before": lambda it: (
         near(share(it.lined[1, "L1"], it.lined[33, "L1"]), 1 / 6, 0.05)
         and near(share(it.lined[1, "a tile"], it.lined[33, "a tile"]), 1)
+        and alike([it.lined[apart, "L1"] for apart in (1, 33)], "instructions")
     ),
-    "Why it is still behind the tile": lambda it: (
-        share(it.lined[1, "L1"], it.lined[1, "a tile"]) > 1.2
+    "before the data path, which was mostly idle": lambda it: (
+        it.lined[33, "L1"].counters["l1_data_percent"] < 15
+        and it.lined[33, "L1"].counters["l2_read_sectors"]
+        < 0.001 * it.lined[33, "L1"].counters["global_load_sectors"]
     ),
     "thread 32 stores its mark into the same bytes as thread 16 its time": (
         lambda it: (
