@@ -18,8 +18,8 @@ import numpy as np
 from numba import cuda, float64, int16, uint32
 
 from helpers import (allow_dynamic_shared, check, compare, device, emulate,
-                     exercise, expect, measure, plot_in_flight, plot_series,
-                     plot_times, table)
+                     exercise, expect, measure, plot_in_flight, plot_room,
+                     plot_series, plot_times, table)
 
 device
 
@@ -32,7 +32,7 @@ device
 # Here is a plain copy, which has no use for any.
 
 # %%
-THREADS, N = 256, 4096
+THREADS, N, KB = 256, 4096, 1024
 
 
 @cuda.jit
@@ -44,7 +44,7 @@ def copy(out, a):
 
 a = np.random.default_rng(0).random(N, dtype=np.float32)
 out = np.zeros_like(a)
-copy[N // THREADS, THREADS, 0, 32 * 1024](out, a)
+copy[N // THREADS, THREADS, 0, 32 * KB](out, a)
 check(out, a)
 
 # %% [markdown]
@@ -58,7 +58,7 @@ allow_dynamic_shared(copy, most)    # more than 48 KB: see below
 
 MANY = 2**26
 src, dst = np.zeros((2, MANY), np.float32)
-ROOMS = 0, 32 * 1024, 48 * 1024, 96 * 1024, most
+ROOMS = 0, 32 * KB, 48 * KB, 96 * KB, most
 
 
 def copying(threads, size):
@@ -68,7 +68,7 @@ def copying(threads, size):
 
 
 copies = {size: copying(THREADS, size) for size in ROOMS}
-plot_times([f"{size // 1024} KB" for size in ROOMS],
+plot_times([f"{size // KB} KB" for size in ROOMS],
            [m.median_us for m in copies.values()])
 
 # %% [markdown]
@@ -112,9 +112,14 @@ def blocks_at_once(threads, size):
 
 
 held = {size: blocks_at_once(THREADS, size) for size in ROOMS}
-held
+
+plot_room({f"{size // KB} KB": (size // KB + 1, THREADS // 32, held[size])
+           for size in ROOMS},
+          gpu.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR // KB)
 
 # %% [markdown]
+# Each box is a block, and what is dotted stays empty. (With 0 KB the threads decide, and the eight blocks take 1 KB each.)
+#
 # The share of a multiprocessor's warps that a launch can fill is its **occupancy**.
 # With the most shared memory, one block of 8 warps is left where there is room for 64: an eighth.
 #
@@ -125,7 +130,7 @@ held
 
 # %% tags=["timing", "hide-input"]
 # Draws the rate of the loads over what the threads can have in flight.
-LATENCY = 349       # ns, of a load that has the memory to itself
+LATENCY = 350       # ns, about, of a load that has the memory to itself
 loads = {f"{held[size]} at once": (
     4 * THREADS * held[size] * gpu.MULTIPROCESSOR_COUNT, m.gb_per_s / 2)
     for size, m in copies.items()}
@@ -150,8 +155,8 @@ plot_in_flight(loads, LATENCY, half, "the loads of the driver's copy")
 # Measures one large block at a time beside small ones.
 alone = {threads: copying(threads, most) for threads in (512, 1024)}
 
-rows = {(1, 256): copies[most], (2, 256): copies[96 * 1024],
-        (1, 512): alone[512], (4, 256): copies[48 * 1024],
+rows = {(1, 256): copies[most], (2, 256): copies[96 * KB],
+        (1, 512): alone[512], (4, 256): copies[48 * KB],
         (1, 1024): alone[1024], (8, 256): copies[0]}
 compare({key: (m, key[0] * key[1] // 32) for key, m in rows.items()},
         {"warps": lambda row: row[1]}, "µs",
@@ -210,7 +215,7 @@ def make_table(size):
     return np.roll(np.arange(size // 4, dtype=np.uint32), -1)
 
 
-codes = make_table(128 * 1024)
+codes = make_table(128 * KB)
 ends = np.zeros(2048, np.uint32)
 
 with expect(ValueError):
@@ -239,7 +244,7 @@ check(ends, (33 * np.arange(2048) + 64) % codes.size)
 
 # %% tags=["timing", "hide-input"]
 # Measures look-ups from L1, and from tiles in large and small blocks.
-SIZES = [size * 1024 for size in (16, 64, 96, 128, 192, 224)]
+SIZES = [size * KB for size in (16, 64, 96, 128, 192, 224)]
 WALKERS = gpu.MULTIPROCESSOR_COUNT * gpu.MAX_THREADS_PER_MULTIPROCESSOR
 found = np.zeros(WALKERS, np.uint32)
 
@@ -257,7 +262,7 @@ ways = {"from L1": (look_up, 1024),
 looked = {name: {size: looking(*way, size) for size in SIZES}
           for name, way in ways.items()}
 
-plot_series([size // 1024 for size in SIZES],
+plot_series([size // KB for size in SIZES],
             {name: [m.median_us for m in of.values()]
              for name, of in looked.items()},
             xlabel="KB of the table")
@@ -275,7 +280,7 @@ SMALL = SIZES[0]
 rooms = {(threads, room): looking(look_up_in_tile, threads, SMALL, room=room)
          for threads in (1024, 256) for room in (SMALL, most)}
 
-compare({(threads, room // 1024): (
+compare({(threads, room // KB): (
             m, threads // 32 * blocks_at_once(threads, room))
          for (threads, room), m in rooms.items()},
         {"warps": lambda row: row[1]}, "µs", "data path busy, %",

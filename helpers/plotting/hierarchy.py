@@ -1,5 +1,9 @@
-"""Where a number can live: the memories of a GPU, near ones above far ones."""
+"""Where a number can live: the memories of a GPU, near ones above far ones; and which
+blocks share the one that is near.
+"""
 
+from helpers.plotting.bars import beside as write_beside
+from helpers.plotting.bars import name_rows
 from helpers.plotting.rates import size_text
 from thirty_two_lanes.core import style
 from thirty_two_lanes.pictures import Picture, bare, canvas, cell, inside, label, note
@@ -80,3 +84,25 @@ def draw_sides(ax):
     ax.annotate("", (-5, 72), (-5, 4), arrowprops=arrow)
     for at, text in ((8, "near,\nsmall"), (68, "far,\nlarge")):
         note(ax, -6.5, at, text, ha="right")
+
+
+def plot_room(launches, room, ax=None):
+    """The blocks that a multiprocessor holds at a time, in its `room` KB of shared
+    memory, as {name of a launch: (KB of a block, its warps, how many are held)}.
+    """
+    with canvas(ax, 0.7 + 0.36 * len(launches)) as ax:
+        for row, (size, warps, held) in enumerate(launches.values()):
+            cell(ax, 0, row - 0.32, "", style.IDLE, room, 0.64, share=0)
+            text = f"{warps} warps" if size > room / 12 else ""
+            for block in range(held):
+                cell(ax, size * block, row - 0.32, text, style.PLAIN, size, 0.64)
+            write_beside(ax, room, row, f"{held * warps} warps")
+        name_rows(ax, [*launches])
+        ax.set(xlim=(0, 1.12 * room), xlabel="KB of shared memory")
+        ax.set_xticks(range(0, int(room) + 1, 48))
+    rows = (
+        f"{name}: {held} of {warps} warps each, {held * warps} in all"
+        for name, (_, warps, held) in launches.items()
+    )
+    text = f"The blocks at a time in {room} KB of shared memory. {'; '.join(rows)}."
+    return Picture(ax.figure, text)

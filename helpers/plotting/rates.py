@@ -184,8 +184,8 @@ def plot_in_flight(points, latency_ns, limit, limit_label="the limit", ax=None):
     with canvas(ax, 3.3) as ax:
         ax.set(xlim=(low, high), xlabel="MB in flight, in all", ylabel="GB/s")
         draw_law(ax, [low, knee, high], limit, f"{limit_label}, {limit:,.0f} GB/s")
-        text = f"bytes in flight / {latency_ns:,.0f} ns"
-        note(ax, low, slope * low, text, (30, 4), ha="left", va="top")
+        text, middle = f"bytes in flight / {latency_ns:,.0f} ns", math.sqrt(low * knee)
+        note(ax, middle, slope * middle, text, (-6, 3), ha="right", va="bottom")
         for name, (flying, rate) in points.items():
             draw_kernel(ax, name, flying, rate, min(limit, slope * flying))
         rates = present(rate for _, rate in points.values())
@@ -203,10 +203,14 @@ def draw_law(ax, steps, limit, text):
     """Draw the highest rates on logarithmic axes: from the first step up to the limit
     at the second, and level to the third.
     """
+    from matplotlib.ticker import LogLocator
+
     ax.set_xscale("log", base=2)
     ax.set_yscale("log")
     ax.xaxis.set_major_formatter(FEW)
     ax.yaxis.set_major_formatter(FEW)
+    ax.yaxis.set_minor_locator(LogLocator(subs=(2, 5)))
+    ax.yaxis.set_minor_formatter(FEW)
     low, knee, high = steps
     start = limit * low / knee
     ax.plot(steps, [start, limit, limit], color=style.INK, linewidth=1.4)

@@ -68,6 +68,9 @@ FIGURES = {
     "plot_roofline": lambda: plotting.plot_roofline({"a": (2, 100), "b": (3, None)}),
     "plot_row_times_column": lambda: plotting.plot_row_times_column(tile=2),
     "plot_scan": lambda: plotting.plot_scan(4, [[(0, 1), (2, 3)], [(1, 3)]]),
+    "plot_room": lambda: plotting.plot_room(
+        {"small": (1, 8, 8), "large": (100, 8, 2)}, 228
+    ),
     "plot_rungs": lambda: plotting.plot_rungs(["a", "b"], [90, 12], [70, None], 77),
     "plot_schedule": lambda: plotting.plot_schedule({0: 2, 1: 3, 2: 1}, 2),
     "plot_sectors": lambda: [

@@ -145,6 +145,9 @@ CLAIMS = {
             for kind in ("load", "store")
         )
     ),
+    "the kernel is even slower than without it": lambda it: (
+        wins(it.turns["a tile, 32 wide"], it.turns["loads down"]) > 1.1
+    ),
     "Now the numbers of a column come together": lambda it: (
         len({33 * row % 32 for row in range(32)}) == 32
     ),

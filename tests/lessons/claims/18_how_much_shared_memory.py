@@ -177,7 +177,7 @@ CLAIMS = {
         and it.rooms[1024, it.most].counters["l1_data_percent"] > 95
     ),
     "A load from memory takes more than twenty times as long": lambda it: (
-        it.LATENCY == round(step_to_memory()) > 20 * it.latency
+        near(step_to_memory(), it.LATENCY) and it.LATENCY > 20 * it.latency
     ),
     # control of the lines: the same look-ups, the lanes side by side
     "Now L1 takes a sixth of the time. A tile has no lines to find, and takes as long "
