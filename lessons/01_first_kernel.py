@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Write your first kernel
 #
-# *45 minutes*
+# *50 minutes*
 #
 # **What you'll do:** add one to 100,000 numbers, first with a loop and then with 100,000 threads, time both with the copies included, and read what the tools say when something is wrong.
 #
@@ -137,7 +137,7 @@ with expect(ValueError):
 # Threads come in **blocks** (CUDA also says *thread block* or **CTA**), and all blocks of a launch together are the **grid**.
 # The GPU hands each block to a multiprocessor that has room for it, and there it stays until its last thread has ended.
 # A block is never split, because its threads may share the fast memory and wait for one another.
-# So it must be small enough for one multiprocessor.
+# So it must be small enough for one multiprocessor. CUDA's limit is lower still: 1,024 threads.
 #
 # `cuda.get_current_device()` returns the properties of your GPU; the emulator returns an H200's.
 
@@ -149,8 +149,8 @@ table(["property", "value"],
        ["threads on one of them at a time, at most",
         gpu.MAX_THREADS_PER_MULTIPROCESSOR]])
 
-# %%
-# block: how long it takes, in the order in which they are handed out
+# %% tags=["hide-input"]
+# Draws blocks that take so long, in the order in which they are handed out.
 lengths = {0: 4, 1: 3, 2: 5, 5: 4, 3: 4, 4: 6, 7: 5, 6: 3, 9: 4, 8: 4, 10: 5,
            11: 3}
 plot_schedule(lengths, multiprocessors=3, places=2)
@@ -269,8 +269,8 @@ with expect(AssertionError):
 # If you launch a kernel with NumPy arrays, Numba copies all of them to the device first, and back afterwards.
 # For more than one launch, copy them yourself:
 #
-# - `to_device` copies an array to the device,
-# - `device_array_like` only reserves memory there,
+# - `to_device` reserves memory on the device, and copies an array there,
+# - `device_array_like` only reserves it,
 # - `copy_to_host` copies back.
 
 # %%
@@ -297,24 +297,37 @@ check(d_out.copy_to_host(), add_one_spec(add_one_spec(a)))
 # %% tags=["hide-input"]
 # Draws the recorded times of `python -m lessons.baselines journeys`.
 MANY = 2**24
-STEPS = ("loop in Python", "loop compiled for the CPU", "copy there",
-         "launch", "wait", "copy back")
-took = {n: {step: baseline(f"add one to {n:,}: {step}").median_us
-            for step in STEPS} for n in (N, MANY)}
-many = took[MANY]
-plot_stages({
-    "compiled loop": {"loop": many["loop compiled for the CPU"]},
-    "GPU": {"reserve, and copy to the GPU": many["copy there"],
-            "launch and wait": many["launch"] + many["wait"],
-            "copy back": many["copy back"]}})
+
+
+def took(n, step):
+    """The recorded time of a step, for `n` numbers."""
+    return baseline(f"add one to {n:,}: {step}").median_us
+
+
+def trip(n, kind=""):
+    """The steps of the GPU's way, with arrays of a kind."""
+    return {"reserve": took(n, f"reserve{kind}"),
+            "copy there": took(n, f"copy there{kind}"),
+            "launch and wait": took(n, f"launch{kind}")
+            + took(n, f"wait{kind}"),
+            "copy back": took(n, f"copy back{kind}")}
+
+
+LOOP = "loop compiled for the CPU"
+plot_stages({"compiled loop": {"loop": took(MANY, LOOP)},
+             "GPU": trip(MANY), "GPU, pinned": trip(MANY, ", pinned")})
 
 # %% [markdown]
-# The loop wins.
+# Look at the first two bars: the loop wins.
 # Launching and waiting take about a fortieth of its time, and most of that passes before the launch returns to Python.
-# But reserving memory on the device, copying there and copying back take longer than the whole loop.
+# But copying there and back takes longer than the whole loop.
 # So one addition is not worth the trip.
 #
-# A second addition to these numbers needs no more copies, and from then on the GPU is ahead.
+# The third bar starts from other arrays.
+# The GPU fetches from the host only what the operating system will not move meanwhile: memory that is **pinned**. NumPy's arrays are not, so they take a detour through memory that is.
+# `cuda.pinned_array` makes an array that is pinned from the start. Then copying takes TODO. But to make two such arrays takes TODO, so it pays only if you use them again and again.
+#
+# A second addition to numbers that are on the device needs no more copies, and from then on the GPU is ahead with any arrays.
 # So **leave arrays on the device**, and bring them back when all the work is done.
 #
 # And the size matters.
@@ -466,7 +479,7 @@ compare({"x to the column": straight, "x to the row": swapped},
 # To find the launch at fault, call `cuda.synchronize()` after each.
 #
 # A fault without an error is worse.
-# With 491 blocks instead of 391, the kernel without a guard wrote beyond its array into the next one, and no call raised anything.
+# On the same GPU, with 491 blocks instead of 391, the kernel without a guard wrote beyond its array into the next one, and no call raised anything.
 #
 # So go from the small to the large:
 #
@@ -476,6 +489,8 @@ compare({"x to the column": straight, "x to the row": swapped},
 # 4. only then the clock, with `measure`.
 #
 # ## What changed
+#
+# A kernel is the body of a loop. The launch says how often it runs, and each thread finds out which `i` is its own.
 #
 # | version | idea | threads | what can go wrong |
 # |---|---|---|---|

@@ -13,11 +13,13 @@ from helpers.measuring.timing import summary
 THREADS = 256
 RUNS, WARM = 30, 3
 SLOW_RUNS = 1  # of what takes seconds
-ARRAYS = {  # that a step moves; a launch alone moves none
+ARRAYS = {  # that a step moves; the others move none
     "loop in Python": 2,
     "loop compiled for the CPU": 2,
     "copy there": 1,
     "copy back": 1,
+    "copy there, pinned": 1,
+    "copy back, pinned": 1,
 }
 
 
@@ -42,9 +44,9 @@ def journey(ours, n):
             timed(lambda: compiled(out, a), out, a) for _ in range(WARM + RUNS)
         ][WARM:],
     }
-    trips = [there_and_back(ours["add_one"], out, a) for _ in range(WARM + RUNS)][WARM:]
-    for step in trips[0]:
-        times[step] = [trip[step] for trip in trips]
+    times |= trips(lambda: there_and_back(ours["add_one"], out, a))
+    pinned = trips(lambda: from_pinned(ours["add_one"], a))
+    times |= {f"{step}, pinned": values for step, values in pinned.items()}
     sizes = {step: {"bytes": arrays * a.nbytes} for step, arrays in ARRAYS.items()}
     return {step: summary(it) | sizes.get(step, {}) for step, it in times.items()}
 
@@ -59,13 +61,21 @@ def timed(work, out, a):
     return 1e6 * took
 
 
+def trips(trip):
+    """The times of each step of a trip that is made again and again."""
+    made = [trip() for _ in range(WARM + RUNS)][WARM:]
+    return {step: [one[step] for one in made] for step in made[0]}
+
+
 def there_and_back(kernel, out, a):
     """The steps of a kernel whose numbers come from the host and go back there."""
     out.fill(np.nan)
     cuda.synchronize()
     clock = [time.perf_counter()]
-    d_a = cuda.to_device(a)
-    d_out = cuda.device_array_like(d_a)
+    d_a, d_out = cuda.device_array_like(a), cuda.device_array_like(a)
+    cuda.synchronize()
+    clock.append(time.perf_counter())
+    d_a.copy_to_device(a)
     cuda.synchronize()
     clock.append(time.perf_counter())
     kernel[(a.size + THREADS - 1) // THREADS, THREADS](d_out, d_a)
@@ -75,8 +85,17 @@ def there_and_back(kernel, out, a):
     d_out.copy_to_host(out)
     clock.append(time.perf_counter())
     verify(out, a)
-    names = "copy there", "launch", "wait", "copy back"
+    names = "reserve", "copy there", "launch", "wait", "copy back"
     return dict(zip(names, (1e6 * np.diff(clock)).tolist(), strict=True))
+
+
+def from_pinned(kernel, a):
+    """The same steps with arrays that stay in their place, and what these take."""
+    start = time.perf_counter()
+    pinned, out = (cuda.pinned_array(a.shape, a.dtype) for _ in range(2))
+    took = time.perf_counter() - start
+    pinned[:] = a
+    return {"arrays": 1e6 * took} | there_and_back(kernel, out, pinned)
 
 
 def verify(out, a):

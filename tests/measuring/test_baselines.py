@@ -106,12 +106,14 @@ def test_what_was_recorded_before_keeps_its_day(recorded):
 
 
 def test_a_journey_has_its_steps_and_the_bytes_that_they_move():
-    """A loop reads and writes, a copy moves one array, a launch and a wait none."""
+    """A loop reads and writes, a copy moves one array, the other steps none."""
     found = journeys(lesson_kernels("01"), (100,))
 
     loops = "loop in Python", "loop compiled for the CPU"
-    expected = dict.fromkeys(loops, 800) | {"copy there": 400, "copy back": 400}
-    expected |= {"launch": None, "wait": None}
+    copies = dict.fromkeys(("copy there", "copy back"), 400)
+    trip = copies | dict.fromkeys(("reserve", "launch", "wait"))
+    pinned = {f"{step}, pinned": size for step, size in trip.items()}
+    expected = dict.fromkeys(loops, 800) | trip | pinned | {"arrays, pinned": None}
     named = {f"add one to 100: {step}": size for step, size in expected.items()}
     assert named == {name: values.get("bytes") for name, values in found.items()}
     assert all(0 < values["median_us"] for values in found.values())
