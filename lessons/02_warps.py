@@ -31,19 +31,16 @@ device
 # (`float32` from Numba does in a kernel what `np.float32` does.)
 
 # %%
-STEPS = 256
-
-
 @cuda.jit
-def part_by_thread(out, a):
+def part_by_thread(out, a, steps):
     """Even threads take one branch, odd threads the other."""
     i = cuda.grid(1)
     value = a[i]
     if i % 2 == 0:
-        for _ in range(STEPS):
+        for _ in range(steps):
             value = value * float32(0.999) + float32(0.001)
     else:
-        for _ in range(STEPS):
+        for _ in range(steps):
             value = value - value * value * float32(0.001)
     out[i] = value
 
@@ -53,24 +50,24 @@ def part_by_thread(out, a):
 
 # %%
 @cuda.jit
-def part_by_warp(out, a):
+def part_by_warp(out, a, steps):
     """Even warps take one branch, odd warps the other."""
     i = cuda.grid(1)
     value = a[i]
     if i // 32 % 2 == 0:
-        for _ in range(STEPS):
+        for _ in range(steps):
             value = value * float32(0.999) + float32(0.001)
     else:
-        for _ in range(STEPS):
+        for _ in range(steps):
             value = value - value * value * float32(0.001)
     out[i] = value
 
 
-N = 4096
+N, STEPS = 4096, 256
 halves = np.full(N, 0.5, np.float32)
 by_thread, by_warp = np.zeros((2, N), np.float32)
-part_by_thread[N // 128, 128](by_thread, halves)
-part_by_warp[N // 128, 128](by_warp, halves)
+part_by_thread[N // 128, 128](by_thread, halves, STEPS)
+part_by_warp[N // 128, 128](by_warp, halves, STEPS)
 
 check(np.sort(by_thread), np.sort(by_warp))
 
@@ -168,8 +165,8 @@ plot_issues([(0, branch, everyone), (1, branch, everyone), (0, grows, even),
 # </details>
 
 # %%
-divided = emulate(part_by_thread)[N // 128, 128](by_thread, halves)
-together = emulate(part_by_warp)[N // 128, 128](by_warp, halves)
+divided = emulate(part_by_thread)[N // 128, 128](by_thread, halves, STEPS)
+together = emulate(part_by_warp)[N // 128, 128](by_warp, halves, STEPS)
 
 
 def shares(run):
@@ -187,22 +184,25 @@ shares(divided)
 # Does a GPU agree?
 
 # %% tags=["timing", "hide-input"]
-# Times both kernels on 16,777,216 numbers, and counts them in the emulator.
+# Times both kernels on 16,777,216 numbers, with many steps and with one.
 MANY = 2**24
 big = np.zeros(MANY, np.float32)
 result = np.zeros_like(big)
 
-times = [measure(kernel)[MANY // 128, 128](result, big)
-         for kernel in (part_by_thread, part_by_warp)]
-compare({"by thread": (divided, times[0]), "by warp": (together, times[1])},
-        "lanes at work, %", "µs", "instructions per warp",
-        "issue slots used, %", "waits most for")
+times = {(part, steps): measure(kernel)[MANY // 128, 128](result, big, steps)
+         for steps in (STEPS, 1)
+         for part, kernel in (("by thread", part_by_thread),
+                              ("by warp", part_by_warp))}
+compare(times, "µs", "instructions per warp", "issue slots used, %",
+        "waits most for", by=("branches alternate", "steps"))
 
 # %% [markdown]
-# It does: `part_by_thread` takes twice as long, since the GPU executes twice as many instructions for each warp, by its own counter.
+# It does: with 256 steps, `part_by_thread` takes twice as long, since the GPU executes twice as many instructions for each warp, by its own counter.
 # (A **counter** is a part of the hardware that counts events while a kernel runs. NVIDIA's profiler, Nsight Compute, reads hundreds.)
-# The rest of the row shows that nothing else changed: the schedulers use as many of their slots, and the warps wait for the same things (a profiler says that they **stall**), hardly ever for memory.
-# So this rule is about kernels that are busy issuing; one that waits for memory may lose less.
+# Nothing else changed: the schedulers use as many of their slots, and the warps wait for the same things (a profiler says that they **stall**), hardly ever for memory.
+#
+# But with one step both take the same time, TODO although `part_by_thread` still executes more instructions. Few slots are used here: the GPU is busy [starting blocks](01_first_kernel.ipynb).
+# So divergence costs time where a kernel is busy issuing.
 
 # %% [markdown]
 # <details><summary>For the curious: what the steps consist of</summary>
