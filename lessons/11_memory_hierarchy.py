@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Know where a number lives
 #
-# *40 minutes*
+# *50 minutes*
 #
 # **What you'll do:** run one loop over two arrays, see each step take more than fifteen times as long in the larger one, find out which memory answers, and compute how many loads must be on their way to keep that memory busy.
 #
@@ -29,7 +29,7 @@ device
 # Think of a treasure hunt: each place tells you only where the next one is.
 # In memory that is a **chain**.
 # Each cell holds the index of the next cell, and the last one leads back to the first.
-# One thread walks along it. The thread cannot ask for the next cell before the last answer is there, so it has one load on its way at any time, and its steps measure how long a load takes.
+# One thread walks along it, from cell 0. It cannot ask for the next cell before the last answer is there, so it has one load on its way at any time, and its steps measure how long a load takes.
 #
 # Memory is divided into **lines** of 128 bytes.
 # Our chains have one cell in each line, in shuffled order, so every step needs another line, anywhere in the array.
@@ -48,11 +48,11 @@ def make_chain(size):
 
 @cuda.jit
 def walk(out, following, steps):
-    """One thread walks from cell to cell."""
-    cell = uint32(0)
+    """Each thread walks from the cell with its own number, cell by cell."""
+    cell = uint32(cuda.grid(1))
     for _ in range(steps):
         cell = following[cell]
-    out[0] = cell
+    out[cuda.grid(1)] = cell
 
 
 # %%
@@ -154,6 +154,8 @@ def ns(walks):
 
 
 warm = {size: warm_walks(size) for size in SIZES}
+first_round = 2**15, *(measure(walk)[1, 1](end, chains[4 * MB], count)
+                       for count in (0, 2**15))
 plot_latency(SIZES, [ns(it) for it in warm.values()],
              {"L1 and shared memory": 256 * KB, "L2": gpu.L2_CACHE_SIZE})
 
@@ -170,11 +172,12 @@ def per_step(counter, size=1):
     def added(walks):
         steps, once, twice = walks
         first, both = (m.counters.get(counter, np.nan) for m in (once, twice))
-        return abs(round(size * (both - first) / steps))
+        return abs(np.round(size * (both - first) / steps))
     return added
 
 
-compare({"16 KB": warm[16 * KB], "4 MB": warm[4 * MB], "64 MB": warm[64 * MB]},
+compare({"16 KB": warm[16 * KB], "4 MB": warm[4 * MB], "64 MB": warm[64 * MB],
+         "4 MB, first round": first_round},
         {"ns": ns, "bytes requested from L2": per_step("l2_read_sectors", 32),
          "bytes read from memory": per_step("memory_read_bytes")}, by="chain")
 
@@ -182,6 +185,9 @@ compare({"16 KB": warm[16 * KB], "4 MB": warm[4 * MB], "64 MB": warm[64 * MB]},
 # In the short chain, L2 is asked for nothing: L1 answers each step.
 # In the middle one, each step requests a sector of 32 bytes from L2, and memory stays quiet.
 # In the long one, memory delivers, too.
+#
+# And it is not the length that counts. The last row is the chain of 4 MB again, but in its first round, when no cache has seen it: memory delivers, and a step takes TODO.
+#
 # So a step takes 20 ns if L1 answers it, seven times as long if L2 does, and 17 times as long if memory does. That is the difference between the two walks.
 #
 # The rule: a load is as slow as the nearest memory that has its sector.
@@ -290,11 +296,27 @@ needed, 4 * threads
 # So a thread must ask for more: for wider elements, or for several before it waits.
 # In `read` it does both.
 
-# %% tags=["hide-input"]
-# Draws `read` and two predictions below what Little's law allows.
-plot_in_flight({"a walker a warp": (32 * threads // 32, None),
-                "a number a thread": (4 * threads, None),
-                "read": (64 * threads, rate)}, latency, rate, "memory")
+# %% tags=["timing", "hide-input"]
+# Walks with ever more threads, and draws them below what Little's law allows.
+HOPS = 128
+ring = np.arange(HOPS * threads, dtype=np.uint32)
+ring += np.uint32(threads)      # each cell leads to the one that comes
+ring[-threads:] -= np.uint32(ring.size)     # a whole GPU of threads later
+ends = np.zeros(threads, np.uint32)
+
+
+def together(warps):
+    """The measurement of a walk with so many warps a multiprocessor."""
+    blocks = gpu.MULTIPROCESSOR_COUNT * -(-warps // 32)
+    each = 32 * min(warps, 32)
+    return measure(walk, bytes=4 * HOPS * blocks * each)[blocks, each](
+        ends, ring, HOPS)
+
+
+crowds = {warps: together(warps) for warps in (1, 8, 64)}
+plot_in_flight({f"{warps} warps": (warps * 128 * gpu.MULTIPROCESSOR_COUNT,
+                                   m.gb_per_s) for warps, m in crowds.items()}
+               | {"read": (64 * threads, rate)}, latency, rate, "memory")
 
 # %% [markdown]
 # The line that rises is Little's law for a load of 349 ns, and the level line is the rate of `read` from memory.

@@ -182,7 +182,10 @@ def plot_in_flight(points, latency_ns, limit, limit_label="the limit", ax=None):
     low = min([n for n, _ in points.values()] + [knee / 2]) / 2
     high = 4 * max([n for n, _ in points.values()] + [knee])
     with canvas(ax, 3.3) as ax:
-        ax.set(xlim=(low, high), xlabel="MB in flight, in all", ylabel="GB/s")
+        ax.set(xlabel="MB in flight, in all", ylabel="GB/s")
+        if math.isnan(knee):
+            return Picture(ax.figure, "Bytes in flight and rates: not measured.")
+        ax.set(xlim=(low, high))
         draw_law(ax, [low, knee, high], limit, f"{limit_label}, {limit:,.0f} GB/s")
         text, middle = f"bytes in flight / {latency_ns:,.0f} ns", math.sqrt(low * knee)
         note(ax, middle, slope * middle, text, (-6, 3), ha="right", va="bottom")
