@@ -12,7 +12,7 @@
 # - remove conflicts with a column of padding or with a swizzle
 # - say from a GPU's counters how much their removal can save at most
 #
-# **What you'll need:** [kernels, blocks and threads](01_first_kernel.ipynb), [requests](12_coalescing.ipynb), and [shared arrays, barriers and the data path](13_shared_memory.ipynb).
+# **What you'll need:** [kernels, blocks and threads](01_first_kernel.ipynb), [requests](12_coalescing.ipynb), and [shared arrays and barriers](13_shared_memory.ipynb).
 
 # %%
 from math import gcd
@@ -113,7 +113,7 @@ explore(draw_stride, stride=[1, 2, 3, 8, 13, 16, 32, 33])
 # With an odd stride it is so for no two lanes of a warp.
 #
 # So length does not matter. What matters is how often two divides the stride: each factor of two, up to 32, doubles the queue.
-# In Python, `gcd(stride, 32)` lanes meet in a bank, and a load has `gcd(stride, 32) - 1` conflicts.
+# For strides from 1 on, `gcd(stride, 32)` lanes meet in a bank, and a load has `gcd(stride, 32) - 1` conflicts.
 #
 # ## Strides, counted
 #
@@ -204,12 +204,11 @@ compare({stride: on_gpu[stride] for stride in (1, 2, 32, 33)},
         by="stride")
 
 # %% [markdown]
-# No: the instructions are the same. Only the cycles for each request differ, and with them how busy the path is.
-# A wavefront keeps the data path busy for one cycle.
+# No: the instructions are the same. Only the cycles for each request differ.
+# In these cycles the **data path** is busy, over which a multiprocessor's shared memory and L1 hand out what was asked for; a wavefront takes one cycle of it.
 # In `hop` the path is busy nearly all the time, so twice the wavefronts take twice the time.
 #
-# You have met this queue in [L1](13_shared_memory.ipynb), where cells of one column came one after another.
-# L1 has banks, too, and a number's place in its line says which one.
+# (Shared memory and L1 are one memory, so L1 has the same banks. There, a number's place in its line says which one.)
 #
 # ## When lanes ask for the same word
 #
@@ -259,11 +258,10 @@ explore(draw_request, stride=[1, 2, 8, 9], itemsize=[2, 4, 8, 16])
 
 # %% [markdown]
 # Does the time follow these counts, too?
-# Numba must know the type of a shared array when it compiles a kernel, so this function makes a `hop` for each type.
-# `together` neighbours stand at one cell, which makes multicasts.
-# (`value >> 32` is 0; it makes the compiler load all of a `uint64`, and not only half.)
+# Here is the same walk with elements of other sizes. With *5 lanes on a cell*, five neighbours stand at one cell and ask for the same word.
 
-# %%
+# %% tags=["timing", "hide-input"]
+# Emulates and measures the walk for three types; `together` lanes share a cell.
 def make_hop(dtype):
     """A kernel that hops through 256 elements of a type."""
     @cuda.jit
@@ -278,14 +276,12 @@ def make_hop(dtype):
         while left > 0:
             for _ in range(32):
                 value = following[cell]
-                cell = uint32(value ^ value >> 32)
+                cell = uint32(value ^ value >> 32)  # loads all 8 bytes
             left = uint32(left - 1)
         out[cuda.grid(1)] = cell
     return hop
 
 
-# %% tags=["timing", "hide-input"]
-# Emulates and measures it for three types, and several strides and multicasts.
 READERS = {dtype: make_hop(dtype) for dtype in (uint16, uint32, uint64)}
 ends, many = np.zeros(256, np.uint32), np.zeros(4 * BLOCKS * 256, np.uint32)
 
@@ -298,8 +294,8 @@ def both(dtype, *how):
 
 
 sized = {(dtype.bitwidth // 8, *how): both(dtype, *how) for dtype, *how in [
-    (uint16, 1, 1), (uint16, 2, 1), (uint32, 1, 1), (uint32, 2, 1),
-    (uint32, 1, 5), (uint64, 1, 1), (uint64, 1, 5), (uint64, 1, 2)]}
+    (uint32, 1, 1), (uint32, 1, 5), (uint32, 2, 1), (uint16, 2, 1),
+    (uint64, 1, 1)]}
 
 
 def wavefronts(row):
@@ -312,19 +308,17 @@ compare(sized, {"wavefronts per load, emulated": wavefronts},
         by=("bytes per element", "stride", "lanes on a cell"))
 
 # %% [markdown]
-# While the data path is the limit, it does: in all rows but the last.
-# Elements of 2 bytes take as long as those of 4, and half as long at stride 2, where their words are side by side.
-# Multicasts cost nothing.
+# It does.
+# A multicast costs nothing.
+# At stride 2, elements of 2 bytes take half as long as those of 4, because their words are side by side.
 # Elements of 8 bytes take twice as long, without a conflict.
 
 # %% [markdown]
-# <details><summary>For the curious: why does the last row take one wavefront?</summary>
+# <details><summary>For the curious: when halves go together</summary>
 #
-# Both half warps of a *load* go together if lanes 0 and 1, 2 and 3, and so on ask for the same element, or if 0 and 2, 1 and 3, 4 and 6, and so on do. Groups of five do not, although they ask for fewer bytes. Quarter warps pair up in the same way. The halves and quarters of a *store* never go together.
+# Both half warps of a *load* of 8 bytes go together if lanes 0 and 1, 2 and 3, and so on ask for the same element, or if 0 and 2, 1 and 3, 4 and 6, and so on do. Groups of five do not, although they ask for fewer bytes. Quarter warps pair up in the same way. The halves and quarters of a *store* never go together.
 #
 # NVIDIA's guide does not say so; the course's tests compare the rule with an H200's counters.
-#
-# The wavefronts halve, but the time falls by a third only: the data path is busy in 78% of the cycles only, and what limits it then, we did not measure.
 #
 # </details>
 
@@ -474,29 +468,12 @@ table(["layout", "conflicts of a store", "of a load", "bytes"],
 # *Column-major*, where the columns follow one another, only moves the conflicts from the load to the store.
 # Padding and swizzle remove them on both sides; padding costs a word a row, and the swizzle none.
 #
-# ## The block's shape
+# <details><summary>For the curious: a block that is not 32 wide</summary>
 #
-# So far a warp was a whole row.
 # In a block that is only 16 threads wide, a warp is 16 threads of one row and 16 of the next.
-# **Predict.** Does a walk along rows still have no conflicts?
-
-# %%
-def draw_rows(across=16, words=32):
-    """The request of a warp that covers `32 // across` rows of a tile."""
-    return plot_banks([4 * (words * (lane // across) + lane % across)
-                       for lane in range(32)])
-
-
-explore(draw_rows, across=[32, 16, 8], words=[32, 33, 40, 48])
-
-# %% [markdown]
-# Rows of 32 words all begin in bank 0, so the two half rows want the same banks.
+# Rows of 32 words all begin in bank 0, so even a walk along rows has conflicts: the two half rows want the same banks.
 # One word of padding does not help, since nearly all of these still meet.
-# Which lengths do help, for blocks that are 16 and 8 wide?
-#
-# <details><summary>Answer</summary>
-#
-# 48 words for a block 16 wide, and 40 for one 8 wide: if each row begins as many banks further on as the block is wide, the rows of a warp fill all banks.
+# But in rows of 48 words each row begins 16 banks further on, and the two half rows fill all banks. For a block 8 wide, rows of 40 words do that.
 #
 # </details>
 #
@@ -531,38 +508,28 @@ run
 # But a transpose also loads from global memory, waits at a barrier and stores, and all that stays as it is.
 # And waits overlap: while one warp queues at a bank, others wait for global memory anyway, and then the queue may cost nothing.
 #
-# To see how much, let nothing differ but the wavefronts: one kernel, with rows of six lengths, and with unsigned indices (`index`), so that its instructions stay the same.
+# To see how much, let nothing differ but the wavefronts: one kernel, with rows of six lengths. (Its indices are unsigned, `uint32`: then the compiler makes the same instructions for each length.)
 
 # %%
-def make_transpose(width, index):
+def make_transpose(width):
     """A kernel for whole tiles whose rows are `width` words long."""
     @cuda.jit
     def transpose(dst, src):
         """Transpose through a tile: rows in, columns out."""
         tile = cuda.shared.array((32, width), float32)
-        x, y = index(cuda.threadIdx.x), index(cuda.threadIdx.y)
-        left = index(32 * cuda.blockIdx.x)
-        top = index(32 * cuda.blockIdx.y)
-        tile[y, x] = src[index(top + y), index(left + x)]
+        x, y = uint32(cuda.threadIdx.x), uint32(cuda.threadIdx.y)
+        left = uint32(32 * cuda.blockIdx.x)
+        top = uint32(32 * cuda.blockIdx.y)
+        tile[y, x] = src[top + y, left + x]
         cuda.syncthreads()
-        dst[index(left + y), index(top + x)] = tile[x, y]
+        dst[left + y, top + x] = tile[x, y]
     return transpose
 
 
 small = np.random.default_rng(1).random((64, 96), dtype=np.float32)
 small_out = np.zeros((96, 64), np.float32)
-run = emulate(make_transpose(33, uint32))[(3, 2), (32, 32)](small_out, small)
+run = emulate(make_transpose(33))[(3, 2), (32, 32)](small_out, small)
 check(small_out, small.T)
-
-# %% [markdown]
-# <details><summary>For the curious: why unsigned indices?</summary>
-#
-# With rows of 33 words the kernel has 78 machine instructions with `int64`, Numba's own type, and 72 with `int32`, but 42 with `uint64` and 38 with `uint32`. (Ask `assemble`.)
-# So it is the *sign* that costs most of them, and not the width: Numba prepares for negative indices, which count from the end.
-#
-# With unsigned indices all six lengths have the same instructions. With `int64`, rows of 32 words have six fewer than rows of 33, and two things would differ at once.
-#
-# </details>
 
 # %% tags=["timing", "hide-input"]
 # Measures it for six lengths of a row, and draws the cycles that they add.
@@ -572,8 +539,7 @@ dst = np.zeros_like(src)
 # the wavefronts of a column's load, for each length of a row
 WIDTHS = {width: gcd(width, 32) for width in (33, 34, 36, 40, 48, 32)}
 
-timed = {width: measure(make_transpose(width, uint32),
-                        bytes=src.nbytes + dst.nbytes)[
+timed = {width: measure(make_transpose(width))[
     (N // 32, N // 32), (32, 32)](dst, src) for width in WIDTHS}
 cycles = {width: m.counters.get("cycles", np.nan)
           for width, m in timed.items()}
@@ -585,10 +551,10 @@ plot_exposed(list(WIDTHS.values()), {
 # %% [markdown]
 # On the dashed line, each further wavefront costs the kernel a cycle, as in `hop`.
 # At first the kernel stays below it: most of a short queue is hidden.
-# At the end it runs alongside: from 16 to 32 wavefronts, each costs its cycle, and the transpose takes 1.75 times as long. (One point lies below zero: these are cycles of single launches.)
+# At the end it runs alongside: from 16 to 32 wavefronts, each costs its cycle, and the transpose takes TODO times as long as without conflicts.
 #
-# Can you tell beforehand what a repair will save?
-# Not exactly, but you can tell the most, within a percent or two, if all multiprocessors share the work: each conflict is one more cycle of the data path, so divide the conflicts of one by its cycles.
+# So a conflict costs at most one cycle of its multiprocessor, and you can tell beforehand the most that a repair will save: divide the conflicts of one multiprocessor by its cycles.
+# (We divide those of the whole GPU by its multiprocessors. That holds if they all have the same share of the work, as here.)
 
 # %% tags=["timing", "hide-input"]
 # Puts that bound beside what rows of 33 words really save.
@@ -604,16 +570,15 @@ def saves(m):
     return 100 * (1 - timed[33].median_us / m.median_us)
 
 
-compare({(width, WIDTHS[width]): m for width, m in timed.items()}, "µs",
-        "instructions per warp", "waits most for",
-        {"saves at most, %": at_most, "saves, %": saves},
-        by=("words per row", "wavefronts per load"))
+compare({(width, WIDTHS[width]): timed[width] for width in (36, 40, 48, 32)},
+        "µs", {"saves at most, %": at_most, "saves, %": saves},
+        "waits most for", by=("words per row", "wavefronts per load"))
 
 # %% [markdown]
-# No kernel saves more than that with rows of 33 words, and with short queues they save much less.
+# No row saves more than that, and with a short queue much less is saved.
 # A kernel that is limited elsewhere, say by global memory, may save nothing.
 #
-# But do not judge by what warps wait for most: with rows of 48 words that is global memory, and yet a quarter of the time goes to conflicts.
+# But do not judge by what warps wait for most: with rows of 48 words that is global memory, and yet TODO of the time goes to conflicts.
 #
 # ## What changed
 #
