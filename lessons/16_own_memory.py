@@ -27,6 +27,7 @@ device
 #
 # Each thread throws a die again and again, and counts how often each face comes.
 # The die has eight faces: a new random number, of which the highest three bits are the face.
+# The dice of neighbouring threads begin `apart` numbers apart, so that each throws faces of its own.
 #
 # The counts concern nobody else, so each thread needs an array of its own.
 # `cuda.local.array` makes one, and the obvious kernel uses the face as its index:
@@ -36,12 +37,12 @@ FACES = 8
 
 
 @cuda.jit
-def count_by_index(counts, seeds, throws):
+def count_by_index(counts, apart, throws):
     """Each thread throws a die and counts at the face's index."""
     mine = cuda.local.array(FACES, uint32)
     for face in range(FACES):
         mine[face] = 0
-    seed = seeds[cuda.grid(1)]
+    seed = uint32(apart * cuda.grid(1))
     for _ in range(throws):
         seed = uint32(1664525 * seed + 1013904223)  # the die
         mine[seed >> 29] += 1                       # its highest 3 bits
@@ -54,12 +55,12 @@ def count_by_index(counts, seeds, throws):
 
 # %%
 @cuda.jit
-def count_by_name(counts, seeds, throws):
+def count_by_name(counts, apart, throws):
     """Each thread throws a die and compares it with every face."""
     mine = cuda.local.array(FACES, uint32)
     for face in range(FACES):
         mine[face] = 0
-    seed = seeds[cuda.grid(1)]
+    seed = uint32(apart * cuda.grid(1))
     for _ in range(throws):
         seed = uint32(1664525 * seed + 1013904223)
         for face in range(FACES):
@@ -73,9 +74,9 @@ def count_by_name(counts, seeds, throws):
 
 # %% tags=["timing", "hide-input"]
 # Checks both kernels on a few seeds, and times them on all threads of the GPU.
-def count_spec(seeds, throws):
-    """How often each thread throws each face."""
-    faces = []
+def count_spec(apart, throws):
+    """How often each of 256 threads throws each face."""
+    seeds, faces = np.arange(256, dtype=np.uint32) * np.uint32(apart), []
     for _ in range(throws):
         seeds = np.uint32(1664525) * seeds + np.uint32(1013904223)
         faces.append(seeds >> 29)
@@ -84,18 +85,23 @@ def count_spec(seeds, throws):
 
 gpu = cuda.get_current_device()
 launch = 2 * gpu.MULTIPROCESSOR_COUNT, 1024
-seeds = np.random.default_rng(2).integers(
-    2**32, size=launch[0] * launch[1], dtype=np.uint32)
-counts, few = np.zeros((FACES, 256), np.uint32), seeds[:256]
-kernels, counted = (count_by_index, count_by_name), {}
-for kernel in kernels:
-    counted[kernel] = emulate(kernel)[2, 128](counts, few, 64)
-    check(counts, count_spec(few, 64))
+counts = np.zeros((FACES, 256), np.uint32)
+wide = np.zeros((FACES, launch[0] * launch[1]), np.uint32)
 
-wide = np.zeros((FACES, seeds.size), np.uint32)
-indexed, named = (measure(it)[launch](wide, seeds, 4096) for it in kernels)
-plot_times([it.kernel for it in (indexed, named)],
-           [it.median_us for it in (indexed, named)])
+
+APART = 987_654_321
+
+
+def both(kernel, apart=APART):
+    """A launch of a kernel that counts: checked, and measured."""
+    run = emulate(kernel)[2, 128](counts, apart, 64)
+    check(counts, count_spec(apart, 64))
+    return run, measure(kernel)[launch](wide, apart, 4096)
+
+
+indexed, named = both(count_by_index), both(count_by_name)
+plot_times([m.kernel for _, m in (indexed, named)],
+           [m.median_us for _, m in (indexed, named)])
 
 # %% [markdown]
 # The clumsy one wins: it executes 2.7 times as many instructions, and `count_by_index` takes 7.3 times as long.
@@ -118,8 +124,8 @@ plot_times([it.kernel for it in (indexed, named)],
 # `assemble` shows the machine code, and `beside` puts two kernels side by side:
 
 # %%
-by_index, by_name = (assemble(kernel)[2, 128](counts, few, 64)
-                     for kernel in kernels)
+by_index, by_name = (assemble(kernel)[2, 128](counts, APART, 64)
+                     for kernel in (count_by_index, count_by_name))
 by_index.beside(by_name)
 
 # %% [markdown]
@@ -149,22 +155,53 @@ by_index.beside(by_name)
 
 # %% tags=["hide-input"]
 # Draws the sectors of the lanes' counts, for one face and for thrown ones.
-faces = (np.uint32(1664525) * seeds[:32] + np.uint32(1013904223)) >> 29
-lanes = np.arange(32)
-plot_requests({"the same face": list(4 * lanes),
+lanes = np.arange(32, dtype=np.uint32)
+faces = (np.uint32(1664525 * APART % 2**32) * lanes
+         + np.uint32(1013904223)) >> 29
+plot_requests({"the same face": [int(at) for at in 4 * lanes],
                "thrown faces": [int(at) for at in 128 * faces + 4 * lanes]})
 
 # %% [markdown]
 # With the same face, the lanes share one line, four sectors.
-# With thrown faces they touch about 21 on average, by `emulate` and by the GPU's counters.
+# With thrown faces they touch about 22 on average, by `emulate` and by the GPU's counters.
 #
-# Do these requests reach memory? The loads do not even leave the multiprocessor: L1 delivers them.
-# But L1 passes every store on to L2, and waiting for all this fills the time: in `count_by_index`, 99% of the waiting is for local memory or for room in the queue to it. In `count_by_name`, nobody waits for memory at all.
-# Which part of the way is narrow we do not know: the kernel below that spills sends L2 more sectors in the same time.
+# So is it the sectors that take the time?
+# The control is the same kernel with `apart=0`: then all dice fall alike, and nothing differs but the sectors.
+#
+# And is there a better place for an index from data?
+# Shared memory has addresses, too, and it is near. Let each thread count in a column of its own of a shared array. Nobody else touches that column, so there is no barrier; and all lanes of a warp are in different banks, whatever they throw:
+
+# %%
+@cuda.jit
+def count_in_shared(counts, apart, throws):
+    """Each thread counts in its own column of a shared array."""
+    mine, thread = cuda.shared.array((FACES, 1024), uint32), cuda.threadIdx.x
+    for face in range(FACES):
+        mine[face, thread] = 0
+    seed = uint32(apart * cuda.grid(1))
+    for _ in range(throws):
+        seed = uint32(1664525 * seed + 1013904223)
+        mine[seed >> 29, thread] += 1
+    for face in range(FACES):
+        counts[face, cuda.grid(1)] = mine[face, thread]
+
+
+# %% tags=["timing", "hide-input"]
+# Measures all four, and compares them.
+alike, shared = both(count_by_index, 0), both(count_in_shared)
+compare({"registers": named, "shared memory": shared,
+         "local memory, the same face": alike,
+         "local memory, thrown faces": indexed},
+        "µs", "instructions per warp", "sectors to L2 per warp",
+        "waits most for", by="where the counts are")
 
 # %% [markdown]
-# The rule: an array of a thread's own belongs in registers, and it gets there if it is short and each index is known when the kernel is compiled: a number, or the variable of a loop of fixed length. An index that comes from data sends it to local memory.
-# If you need such an index, try shared memory, and measure both. ([Count a billion bytes in the time it takes to read them](27_histogram.ipynb) does that.)
+# TODO sentences about the four rows.
+#
+# Do the requests to local memory reach memory? The loads do not even leave the multiprocessor: L1 delivers them. But L1 passes every store on to L2.
+
+# %% [markdown]
+# The rule: an array of a thread's own belongs in registers, and it gets there if it is short and each index is known when the kernel is compiled: a number, or the variable of a loop of fixed length. An index that comes from data sends it to local memory. If you need such an index, give each thread a column of shared memory.
 
 # %% [markdown]
 # ## What spills
@@ -183,11 +220,11 @@ DICE = 32
 def thrower(**options):
     """The kernel below, compiled with these options."""
     @cuda.jit(**options)
-    def throw(totals, seeds, throws):
+    def throw(totals, throws):
         """Each thread throws 32 dice at a time and adds up their faces."""
         dice, thread = cuda.local.array(DICE, uint32), cuda.grid(1)
         for die in range(DICE):
-            dice[die] = uint32(seeds[thread] + die)
+            dice[die] = uint32(DICE * thread + die)
         total = uint32(0)
         for _ in range(throws):
             for die in range(DICE):
@@ -208,12 +245,12 @@ def thrower(**options):
 # %% tags=["timing", "hide-input"]
 # Compiles the kernel both ways, and times it with one block and with two for
 # each multiprocessor.
-found, thrown = np.zeros(seeds.size, np.uint32), {}
+found, thrown = np.zeros(launch[0] * launch[1], np.uint32), {}
 for name, kernel in (("as the compiler likes", thrower()),
                      ("32 at most", thrower(max_registers=32))):
     thrown[name] = (
-        assemble(kernel)[launch](found, seeds, 1024),
-        *(measure(kernel)[blocks, 1024](found, seeds, 1024)
+        assemble(kernel)[launch](found, 1024),
+        *(measure(kernel)[blocks, 1024](found, 1024)
           for blocks in (gpu.MULTIPROCESSOR_COUNT, launch[0])))
 
 compare(thrown, "registers", "bytes spilled",
@@ -244,29 +281,35 @@ compare(thrown, "registers", "bytes spilled",
 # What if they do not? Let a warp walk in a circle of 256 cells, a chain again, with its lanes in one cell, in two, and so on up to 32 different cells:
 
 # %%
-CELLS = 256
-CIRCLE = np.roll(np.arange(CELLS, dtype=np.uint32), -1)
+def make_walk(cells):
+    """A kernel that walks in a circle of so many cells, 17 at a step."""
+    circle = np.roll(np.arange(cells, dtype=np.uint32), -17)
 
+    @cuda.jit
+    def walk_constant(out, distinct, steps):
+        """The lanes of a warp walk in constant memory, from some cells."""
+        following = cuda.const.array_like(circle)
+        lane = cuda.threadIdx.x
+        cell = uint32(lane % distinct)
+        for _ in range(steps // 8):
+            for _ in range(8):          # the compiler repeats this
+                cell = following[cell]
+        out[lane] = cell
 
-@cuda.jit
-def walk_constant(out, distinct, steps):
-    """The lanes of a warp walk in constant memory, from `distinct` cells."""
-    following = cuda.const.array_like(CIRCLE)
-    lane = cuda.threadIdx.x
-    cell = uint32(lane % distinct)
-    for _ in range(steps // 8):
-        for _ in range(8):          # the compiler repeats this
-            cell = following[cell]
-    out[lane] = cell
+    return walk_constant
 
 
 # %% [markdown]
-# For comparison, the same walk in global memory, which L1 answers here, and in shared memory:
+# **Predict.** How much longer does a walk take with 8, 16 or 32 different cells? And how much longer in global memory, where L1 answers here, and in shared memory?
 
-# %%
+# %% tags=["timing", "hide-input"]
+# Defines the same walk in global and in shared memory, and times all three.
+CELLS, STEPS, DISTINCT = 256, 2**16, (1, 8, 16, 32)
+CIRCLE = np.roll(np.arange(CELLS, dtype=np.uint32), -17)
+
+
 @cuda.jit
 def walk_global(out, following, distinct, steps):
-    """The lanes walk in global memory."""
     lane = cuda.threadIdx.x
     cell = uint32(lane % distinct)
     for _ in range(steps // 8):
@@ -277,7 +320,6 @@ def walk_global(out, following, distinct, steps):
 
 @cuda.jit
 def walk_shared(out, following, distinct, steps):
-    """The lanes walk in shared memory."""
     tile, lane = cuda.shared.array(CELLS, uint32), cuda.threadIdx.x
     for i in range(lane, CELLS, cuda.blockDim.x):
         tile[i] = following[i]
@@ -289,37 +331,33 @@ def walk_shared(out, following, distinct, steps):
     out[lane] = cell
 
 
+WALKS = {"constant memory": (make_walk(CELLS), ()),
+         "L1": (walk_global, (CIRCLE,)), "shared memory": (walk_shared, (CIRCLE,))}
+places, walks = np.zeros(32, np.uint32), {}
+for place, (kernel, source) in WALKS.items():
+    emulate(kernel)[1, 32](places, *source, 4, 1000)
+    check(places, (np.arange(32) % 4 + 17_000) % CELLS)
+    walks[place] = [measure(kernel)[1, 32](places, *source, count, STEPS)
+                    for count in DISTINCT]
+
+plot_series(DISTINCT, {place: [m.median_us for m in row]
+                       for place, row in walks.items()}, "different cells")
+
 # %% [markdown]
-# **Predict.** How much longer does a step take with 2, 4, up to 32 different cells, in each of the three?
+# Constant memory is a straight line: its cache delivers one cell at a time, so each further cell adds TODO ns to a step, and with 32 cells a walk takes TODO times as long as in L1.
+# In L1 and in shared memory it makes no difference: 32 cells side by side take as long as one.
+#
+# And a larger table? NVIDIA's [guide](https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#features-and-technical-specifications) gives the constant cache of a multiprocessor 8 KB. Here all lanes are in one cell:
 
 # %% tags=["timing", "hide-input"]
-# Checks the three walks, and times each for some numbers of cells.
-STEPS, DISTINCT = 2**16, (1, 2, 4, 8, 16, 32)
-places = np.zeros(32, np.uint32)
-WALKS = {"constant memory": (walk_constant, (), DISTINCT),
-         "L1": (walk_global, (CIRCLE,), (1, 32)),
-         "shared memory": (walk_shared, (CIRCLE,), (1, 32))}
-walks = {}
-for place, (kernel, source, cells) in WALKS.items():
-    emulate(kernel)[1, 32](places, *source, 4, 1000)
-    check(places, (np.arange(32) % 4 + 1000) % CELLS)
-    for count in cells:
-        m = measure(kernel)[1, 32](places, *source, count, STEPS)
-        walks[place, count] = m.median_us
-
-shown = [it for it in DISTINCT if it != 2]
-plot_series(shown, {place: [walks.get((place, it)) for it in shown]
-                    for place in ("constant memory", "L1")},
-            "different cells")
+# Times the walk in constant memory for tables of five sizes.
+tables = {kb: measure(make_walk(256 * kb))[1, 32](places, 1, STEPS)
+          for kb in (1, 4, 8, 16, 60)}
+compare(tables, {"ns a step": lambda m: 1000 * m.median_us / STEPS},
+        by="KB of the table")
 
 # %% [markdown]
-# Constant memory is a straight line: its cache delivers one cell at a time, so each further cell adds 5.5 ns to a step, and with 32 cells a walk takes nine times as long as in L1.
-# In L1 and in shared memory it makes no difference: 32 cells side by side take as long as one.
-
-# %% [markdown]
-# With all lanes in one cell, a step through constant memory is a little faster than one through L1, and a little slower than one through shared memory; but it needs no copying and no barrier.
-# All this holds for one warp alone, in a table of 1 KB.
-# The constant cache is small: 8 KB in each multiprocessor, by [NVIDIA's guide](https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#features-and-technical-specifications). We did not measure what happens beyond.
+# TODO sentences: beyond.
 #
 # The rule: use constant memory for a few numbers that all lanes need at the same moment. A table in which each lane looks up a cell of its own belongs in shared or global memory.
 
@@ -329,13 +367,6 @@ plot_series(shown, {place: [walks.get((place, it)) for it in shown]
 # If the compiler knows the index of a constant, it writes the number into the instruction that uses it, and nothing is loaded. A kernel's arguments, such as the address of an array, are read in the same way: they are the `c[0x0][…]` of the machine code, and a constant array is `c[0x3][…]`.
 #
 # </details>
-#
-# ## Textures
-#
-# You will read of one more memory. **Texture memory** is global memory that is read through the GPU's units for graphics.
-# They interpolate between cells, and answer an index beyond the border with what you chose; and an array can be laid out so that neighbours in two dimensions lie near one another.
-# Its cache used to be the reason to use it. Today it is L1, which serves all loads.
-# Numba does not offer textures. For filters and borders in hardware, use CUDA C++ or CuPy.
 #
 # ## What could go wrong
 #
@@ -458,6 +489,8 @@ task.check(cubic)
 # %% [markdown]
 # ## In practice
 #
+# **Texture memory** is global memory that is read through the GPU's units for graphics, which interpolate between cells and answer an index beyond the border. It has no cache of its own any more; Numba does not offer it.
+#
 # On a GPU, `kernel.get_local_mem_per_thread()` gives the bytes of local memory, arrays and spills together. Nsight Compute shows them as *local memory*, loads and stores apart from those of global memory.
 #
 # CUDA C++ says `__launch_bounds__` or `-maxrregcount` for what is `max_registers` here.
@@ -467,6 +500,7 @@ task.check(cubic)
 # %% [markdown]
 # ## Further reading
 #
+# - [Fast dynamic indexing of private arrays](https://developer.nvidia.com/blog/fast-dynamic-indexing-private-arrays-cuda/): the same question in CUDA C++, and shared memory as the answer.
 # - [CUDA C++ Programming Guide, device memory accesses](https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#device-memory-accesses): local, constant and texture memory, from the source.
 # - [Numba: memory management](https://numba.readthedocs.io/en/stable/cuda/memory.html): local, shared and constant arrays.
 #
