@@ -323,16 +323,17 @@ plot_stages({"compiled loop": {"loop": took(MANY, LOOP)},
 # But copying there and back takes longer than the whole loop.
 # So one addition is not worth the trip.
 #
-# The third bar starts from other arrays.
-# The GPU fetches from the host only what the operating system will not move meanwhile: memory that is **pinned**. NumPy's arrays are not, so they take a detour through memory that is.
-# `cuda.pinned_array` makes an array that is pinned from the start. Then copying takes TODO. But to make two such arrays takes TODO, so it pays only if you use them again and again.
-#
-# A second addition to numbers that are on the device needs no more copies, and from then on the GPU is ahead with any arrays.
+# A second addition to numbers that are on the device needs no more copies, and from then on the GPU is ahead.
 # So **leave arrays on the device**, and bring them back when all the work is done.
 #
 # And the size matters.
 # With our 100,000 numbers, the call that starts the kernel takes nine times as long as the whole compiled loop: work must be worth a launch.
 
+# %% [markdown]
+# What of the third bar? It starts from other arrays.
+# The GPU fetches from the host only what the operating system will not move meanwhile: memory that is **pinned**. NumPy's arrays are not, so they take a detour through memory that is.
+# `cuda.pinned_array` makes an array that is pinned from the start. Then copying takes TODO. But to make two such arrays takes TODO, so it pays only if you use them again and again.
+#
 # %% [markdown]
 # ## How many threads per block?
 #

@@ -186,9 +186,10 @@ compare({"16 KB": warm[16 * KB], "4 MB": warm[4 * MB], "64 MB": warm[64 * MB],
 # In the middle one, each step requests a sector of 32 bytes from L2, and memory stays quiet.
 # In the long one, memory delivers, too.
 #
-# And it is not the length that counts. The last row is the chain of 4 MB again, but in its first round, when no cache has seen it: memory delivers, and a step takes TODO.
-#
-# So a step takes 20 ns if L1 answers it, seven times as long if L2 does, and 17 times as long if memory does. That is the difference between the two walks.
+# And the last row is the middle chain again, but in its first round, when no cache has seen it: memory delivers, and a step takes TODO. So it is not the length that counts.
+
+# %% [markdown]
+# A step takes 20 ns if L1 answers it, seven times as long if L2 does, and 17 times as long if memory does. That is the difference between the two walks.
 #
 # The rule: a load is as slow as the nearest memory that has its sector.
 # What you used a moment ago is near; whether it still is depends on how much you used since.

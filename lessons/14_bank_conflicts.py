@@ -258,10 +258,10 @@ explore(draw_request, stride=[1, 2, 8, 9], itemsize=[2, 4, 8, 16])
 
 # %% [markdown]
 # Does the time follow these counts, too?
-# Here is the same walk with elements of other sizes. With *5 lanes on a cell*, five neighbours stand at one cell and ask for the same word.
+# Here is the walk for elements of any type; `together` neighbours stand at one cell and ask for the same word.
+# (`value >> 32` is 0; it makes the compiler load all of a `uint64`, and not only half.)
 
-# %% tags=["timing", "hide-input"]
-# Emulates and measures the walk for three types; `together` lanes share a cell.
+# %%
 def make_hop(dtype):
     """A kernel that hops through 256 elements of a type."""
     @cuda.jit
@@ -276,12 +276,14 @@ def make_hop(dtype):
         while left > 0:
             for _ in range(32):
                 value = following[cell]
-                cell = uint32(value ^ value >> 32)  # loads all 8 bytes
+                cell = uint32(value ^ value >> 32)
             left = uint32(left - 1)
         out[cuda.grid(1)] = cell
     return hop
 
 
+# %% tags=["timing", "hide-input"]
+# Emulates and measures it for three types, strides and multicasts.
 READERS = {dtype: make_hop(dtype) for dtype in (uint16, uint32, uint64)}
 ends, many = np.zeros(256, np.uint32), np.zeros(4 * BLOCKS * 256, np.uint32)
 
@@ -467,7 +469,8 @@ table(["layout", "conflicts of a store", "of a load", "bytes"],
 # %% [markdown]
 # *Column-major*, where the columns follow one another, only moves the conflicts from the load to the store.
 # Padding and swizzle remove them on both sides; padding costs a word a row, and the swizzle none.
-#
+
+# %% [markdown]
 # <details><summary>For the curious: a block that is not 32 wide</summary>
 #
 # In a block that is only 16 threads wide, a warp is 16 threads of one row and 16 of the next.

@@ -72,8 +72,15 @@ def count_by_name(counts, apart, throws):
 # %% [markdown]
 # **Predict.** The second one does eight additions for each of the first. Which is faster, and by how much?
 
-# %% tags=["timing", "hide-input"]
-# Checks both kernels on a few seeds, and times them on all threads of the GPU.
+# %% tags=["hide-input"]
+# Prepares a check, and a launch of all threads that the GPU holds.
+APART = 987_654_321
+gpu = cuda.get_current_device()
+launch = 2 * gpu.MULTIPROCESSOR_COUNT, 1024
+counts = np.zeros((FACES, 256), np.uint32)
+wide = np.zeros((FACES, launch[0] * launch[1]), np.uint32)
+
+
 def count_spec(apart, throws):
     """How often each of 256 threads throws each face."""
     seeds, faces = np.arange(256, dtype=np.uint32) * np.uint32(apart), []
@@ -83,15 +90,6 @@ def count_spec(apart, throws):
     return [np.equal(faces, face).sum(axis=0) for face in range(FACES)]
 
 
-gpu = cuda.get_current_device()
-launch = 2 * gpu.MULTIPROCESSOR_COUNT, 1024
-counts = np.zeros((FACES, 256), np.uint32)
-wide = np.zeros((FACES, launch[0] * launch[1]), np.uint32)
-
-
-APART = 987_654_321
-
-
 def both(kernel, apart=APART):
     """A launch of a kernel that counts: checked, and measured."""
     run = emulate(kernel)[2, 128](counts, apart, 64)
@@ -99,6 +97,8 @@ def both(kernel, apart=APART):
     return run, measure(kernel)[launch](wide, apart, 4096)
 
 
+# %% tags=["timing", "hide-input"]
+# Checks both kernels on a few dice, and times them on many.
 indexed, named = both(count_by_index), both(count_by_name)
 plot_times([m.kernel for _, m in (indexed, named)],
            [m.median_us for _, m in (indexed, named)])
@@ -300,16 +300,12 @@ def make_walk(cells):
 
 
 # %% [markdown]
-# **Predict.** How much longer does a walk take with 8, 16 or 32 different cells? And how much longer in global memory, where L1 answers here, and in shared memory?
+# For comparison, the same walk in global memory, where L1 answers here:
 
-# %% tags=["timing", "hide-input"]
-# Defines the same walk in global and in shared memory, and times all three.
-CELLS, STEPS, DISTINCT = 256, 2**16, (1, 8, 16, 32)
-CIRCLE = np.roll(np.arange(CELLS, dtype=np.uint32), -17)
-
-
+# %%
 @cuda.jit
 def walk_global(out, following, distinct, steps):
+    """The lanes of a warp walk in global memory, from some cells."""
     lane = cuda.threadIdx.x
     cell = uint32(lane % distinct)
     for _ in range(steps // 8):
@@ -318,21 +314,15 @@ def walk_global(out, following, distinct, steps):
     out[lane] = cell
 
 
-@cuda.jit
-def walk_shared(out, following, distinct, steps):
-    tile, lane = cuda.shared.array(CELLS, uint32), cuda.threadIdx.x
-    for i in range(lane, CELLS, cuda.blockDim.x):
-        tile[i] = following[i]
-    cuda.syncthreads()
-    cell = uint32(lane % distinct)
-    for _ in range(steps // 8):
-        for _ in range(8):
-            cell = tile[cell]
-    out[lane] = cell
+# %% [markdown]
+# **Predict.** How much longer does a walk take with 8, 16 or 32 different cells, in each of the two?
 
-
+# %% tags=["timing", "hide-input"]
+# Checks both walks, and times them from some numbers of cells.
+CELLS, STEPS, DISTINCT = 256, 2**16, (1, 8, 16, 32)
+CIRCLE = np.roll(np.arange(CELLS, dtype=np.uint32), -17)
 WALKS = {"constant memory": (make_walk(CELLS), ()),
-         "L1": (walk_global, (CIRCLE,)), "shared memory": (walk_shared, (CIRCLE,))}
+         "L1": (walk_global, (CIRCLE,))}
 places, walks = np.zeros(32, np.uint32), {}
 for place, (kernel, source) in WALKS.items():
     emulate(kernel)[1, 32](places, *source, 4, 1000)
