@@ -207,7 +207,7 @@ compare(times, "µs", "instructions per warp", "issue slots used, %",
 # %% [markdown]
 # <details><summary>For the curious: what the steps consist of</summary>
 #
-# Most of these instructions run the loop's counter: in the machine code of `part_by_thread`, the line of the first `for` has five times as many instructions as its body.
+# Most of these instructions run the loop's counter: in the machine code of `part_by_thread`, the line of the first `for` has more than seven times as many instructions as its body.
 # The comparison stands all the same, because both kernels have the same two loops.
 #
 # </details>
@@ -376,7 +376,7 @@ fits = emulate(double_2d)[(25, 16), (16, 16)](np.zeros_like(matrix), matrix)
 #
 # Lanes that execute an instruction together can also use it to talk: they pass values to one another without memory.
 # In a **vote** each lane says yes or no, and all lanes get the result: `ballot_sync` gives all 32 answers as bits, `any_sync` whether one is yes, `all_sync` whether all are.
-# In a **shuffle** each lane gets the value that another lane holds: `shfl_down_sync(mask, value, 16)` sends each lane's value 16 lanes down, towards lane 0, and `shfl_up_sync` sends it the other way.
+# In a **shuffle** each lane gets the value that another lane holds: with `shfl_down_sync(mask, value, 16)` it is the lane 16 places above, so values move down, towards lane 0; `shfl_up_sync` moves them the other way.
 # The *mask* names the lanes that take part, one bit each; `0xFFFFFFFF` is all of them.
 #
 # How does a warp add up a value of each lane? In five shuffles, each half as far as the one before:
@@ -456,6 +456,8 @@ seen
 
 # %% [markdown]
 # ## What changed
+#
+# A warp executes whatever any of its lanes needs.
 #
 # | version | who disagrees | what a warp executes |
 # |---|---|---|
@@ -562,7 +564,7 @@ task.check(two_ways)
 # The emulator counts instructions of its own program, a GPU those of its machine code.
 #
 # Since Volta, the GPUs of 2017, each lane has a program counter, its place in the code, so a warp whose lanes disagree may switch between two branches before either ends.
-# The compiler marks where the lanes meet again (one `BSYNC` in `part_by_thread`), but do not rely on it: `cuda.syncwarp()` makes the lanes of a warp wait for one another.
+# The compiler marks where the lanes meet again (`BSYNC` in `part_by_thread`), but do not rely on it: `cuda.syncwarp()` makes the lanes of a warp wait for one another.
 #
 # An early `return` is divergence, too, exactly as much as the guard: lanes that returned idle until their warp ends.
 #

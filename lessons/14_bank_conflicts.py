@@ -511,7 +511,7 @@ run
 # But a transpose also loads from global memory, waits at a barrier and stores, and all that stays as it is.
 # And waits overlap: while one warp queues at a bank, others wait for global memory anyway, and then the queue may cost nothing.
 #
-# To see how much, let nothing differ but the wavefronts: one kernel, with rows of six lengths. (Its indices are unsigned, `uint32`: then the compiler makes the same instructions for each length.)
+# To see how much, let nothing differ but the wavefronts: one kernel, with rows of six lengths. (Its indices are unsigned, `uint32`: then the compiler makes as many instructions for each length.)
 
 # %%
 def make_transpose(width):

@@ -64,7 +64,7 @@ def count_by_name(counts, apart, throws):
     for _ in range(throws):
         seed = uint32(1664525 * seed + 1013904223)
         for face in range(FACES):
-            mine[face] += seed >> 29 == face
+            mine[face] += (seed >> 29) == face
     for face in range(FACES):
         counts[face, cuda.grid(1)] = mine[face]
 
@@ -121,7 +121,8 @@ plot_times([m.kernel for _, m in (indexed, named)],
 # In `count_by_name` each index comes from a loop of fixed length. The compiler **unrolls** it: it repeats the body once for each face, and in each copy the face is a number.
 # In `count_by_index` nobody knows before the throw.
 #
-# `assemble` shows the machine code, and `beside` puts two kernels side by side:
+# `assemble` shows the machine code, and `beside` puts two kernels side by side: above, what a thread takes; below, how many machine instructions of each kind there are, each counted once, however often it is executed.
+# In which row do you see where the counts are?
 
 # %%
 by_index, by_name = (assemble(kernel)[2, 128](counts, APART, 64)
@@ -129,17 +130,9 @@ by_index, by_name = (assemble(kernel)[2, 128](counts, APART, 64)
 by_index.beside(by_name)
 
 # %% [markdown]
-# The counts of `count_by_name` are in registers.
-# Those of `count_by_index` take 32 bytes of *local memory* in each thread, and at each throw one is loaded from there (`LDL`) and stored back (`STL`).
-#
-# <details><summary>For the curious: the same registers, and more instructions</summary>
-#
-# Both kernels take 28 registers, so a multiprocessor holds as many warps of either.
-# In return for its registers, `count_by_name` has 116 instructions more, 95 of them in the line that compares. (This counts each instruction once, however often it is executed.)
-#
-# The compiler may decide otherwise: with four faces, it compares by itself, as you will see below.
-#
-# </details>
+# In the third: `count_by_index` takes 32 bytes of *local memory* in each thread, room for eight counts. At each throw one of them is loaded from there (`LDL`) and stored back (`STL`).
+# `count_by_name` takes none, so its counts are in registers.
+# And it needs no more registers than the other, so a multiprocessor holds as many warps of either.
 #
 # ## Local memory is not near
 #
@@ -237,7 +230,7 @@ def thrower(**options):
 
 # %% [markdown]
 # The compiler takes 40 registers for it, so a multiprocessor holds one block of 1,024 threads where it has room for two.
-# That looks like a waste, and there is a remedy: `max_registers=32` forbids the compiler to take more. Now two blocks fit.
+# That looks like a waste, and there seems to be a remedy: `max_registers=32` forbids the compiler to take more. Now two blocks fit.
 # What does not fit any more is what the kernel holds. Some of its values are **spilled**: the compiler stores them in local memory, and loads them back when they are needed.
 #
 # **Predict.** Does the second block pay for it?
@@ -468,11 +461,17 @@ task.check(cubic)
 # `value` and `x` are in registers.
 # The compiler knows the weights and each `k`, so it writes the weights into the instructions: ask `assemble`.
 # With an index that is known only at run time, it would load them from constant memory.
-# The argument `weights` is no longer used.
+# (`WEIGHTS[k]` without `array_like` is as good: a global array that a kernel reads becomes a constant one.)
 #
 # </details>
 #
-# ★★★ `exercise("column_window")`: each thread goes down a column, adds up every three neighbours and loads each of them once.
+# ★★★ `exercise("column_window")`: each thread goes down a column, adds up every three neighbours and loads each of them once. What must a thread keep?
+#
+# <details><summary>Answer</summary>
+#
+# Two numbers: those above and here, in variables. Each step loads the one below, and then each variable takes over its neighbour.
+#
+# </details>
 #
 # The [assignment](assignments/16_own_memory.ipynb) has 4 exercises, this one among them.
 
