@@ -82,7 +82,7 @@ near, far = (measure(walk)[1, 1](end, chains[size], 2**19)
 plot_times(["16 KB", "64 MB"], [near.median_us, far.median_us])
 
 # %% [markdown]
-# Both walks execute the same instructions equally often, and the one through the larger chain takes 17 times as long.
+# Both walks execute the same instructions equally often, and the one through the larger chain takes 16 times as long.
 # The cells of both lie in the same memory. So what is different?
 #
 # ## Where a number can live
@@ -186,10 +186,11 @@ compare({"16 KB": warm[16 * KB], "4 MB": warm[4 * MB], "64 MB": warm[64 * MB],
 # In the middle one, each step requests a sector of 32 bytes from L2, and memory stays quiet.
 # In the long one, memory delivers, too.
 #
-# And the last row is the middle chain again, but in its first round, when no cache has seen it: memory delivers, and a step takes TODO. So it is not the length that counts.
+# The last row is the middle chain again, but in its first round, when no cache has seen it: memory delivers, and a step takes as long as in the long chain.
+# So it is not the length of a chain that makes a step slow, but the memory that answers.
 
 # %% [markdown]
-# A step takes 20 ns if L1 answers it, seven times as long if L2 does, and 17 times as long if memory does. That is the difference between the two walks.
+# A step takes 21 ns if L1 answers it, seven times as long if L2 does, and more than 16 times as long if memory does. That is the difference between the two walks.
 #
 # The rule: a load is as slow as the nearest memory that has its sector.
 # What you used a moment ago is near; whether it still is depends on how much you used since.
@@ -199,7 +200,7 @@ compare({"16 KB": warm[16 * KB], "4 MB": warm[4 * MB], "64 MB": warm[64 * MB],
 #
 # Memory delivers 63 bytes for each step, two sectors for the one requested: L2 fetched the neighbour with it.
 #
-# L2 has 60 MB, but at 40 MB half as many bytes come from memory as at 64 MB, so about half of the steps reach it. A step takes 270 ns there. Half of the steps at 349 ns and half at 145 would make about 250, so the steps to L2 have become slower, too: about 185 ns.
+# L2 has 60 MB, but at 40 MB half as many bytes come from memory as at 64 MB, so about half of the steps reach it. A step takes 270 ns there. Half of the steps at 348 ns and half at 145 would make about 250, so the steps to L2 have become slower, too: about 185 ns.
 # NVIDIA describes the L2 of the A100 as two partitions, and [each caches for the multiprocessors next to it](https://developer.nvidia.com/blog/nvidia-ampere-architecture-in-depth/). A longer path between them would explain both, but no counter here shows it.
 #
 # </details>
@@ -269,13 +270,13 @@ plot_bandwidth(READ, [m.gb_per_s for m in reads.values()],
 # (The size is the whole array's. A multiprocessor touches only a part of it, so L1 lasts longer here than for the one walker.)
 # Read a level's rate where its colour fills the bar: about 31,000 GB/s from L1, 8,600 from L2, and 4,600 from memory, close to the 4,800 of its data sheet.
 #
-# So memory is 17 times as far as L1, but its rate is only about a seventh of what the L1s of all multiprocessors deliver together.
+# So memory is 16 times as far as L1, but its rate is only about a seventh of what the L1s of all multiprocessors deliver together.
 # Latency and bandwidth are two properties: a wider road makes no lorry faster, but more of them arrive.
 
 # %% [markdown]
 # ## How many must be on their way?
 #
-# One walker has one load on its way, and gets a sector of 32 bytes in 349 ns: 0.09 GB/s.
+# One walker has one load on its way, and gets a sector of 32 bytes in 348 ns: 0.09 GB/s.
 # Two walkers that do not hinder each other get twice as much, and a thousand of them a thousand times.
 # So the rate grows with what is on its way, or **in flight**, until the road is full:
 #
@@ -294,8 +295,8 @@ needed, 4 * threads
 
 # %% [markdown]
 # It is not, if a load takes as long as a step of the walk: memory needs 1.6 MB in flight, and four bytes for each thread are only two thirds of that.
-# So a thread must ask for more: for wider elements, or for several before it waits.
-# In `read` it does both.
+#
+# Does it come true? Let many threads walk, side by side: lanes of a warp share a line, so each thread has four bytes in flight. Each step leads to cells that nobody has visited, so that memory answers.
 
 # %% tags=["timing", "hide-input"]
 # Walks with ever more threads, and draws them below what Little's law allows.
@@ -320,9 +321,12 @@ plot_in_flight({f"{warps} warps": (warps * 128 * gpu.MULTIPROCESSOR_COUNT,
                | {"read": (64 * threads, rate)}, latency, rate, "memory")
 
 # %% [markdown]
-# The line that rises is Little's law for a load of 349 ns, and the level line is the rate of `read` from memory.
-# The rings are not measured: they are what the law allows if one lane of each warp walks along a chain, and if each thread waits for one number. (One walker alone would be far to the left.)
-# A thread of `read` can have 64 bytes in flight, and all together about ten times what is needed. That makes memory no faster: its loads wait in a queue. By the counters, a warp of `read` waits 3.4 µs for its four loads, ten times as long as a step of the walk.
+# Three diamonds are the walk, with so many warps on each multiprocessor; 64 are all that it holds. The line that rises is Little's law for a load of 348 ns, and the level line is the rate of `read` from memory.
+#
+# With 64 times as many walkers, 51 times as many bytes arrive in a second: nearly what the law allows.
+# But when every thread waits for one number, memory gives less than half of its rate. So a thread must ask for more: for wider elements, or for several before it waits.
+#
+# `read` does both. Its threads can have 64 bytes in flight each, and all together about ten times what is needed. That makes memory no faster: its loads wait in a queue. By the counters, a warp of `read` waits 3.4 µs for its four loads, ten times as long as a step of the walk.
 
 # %% [markdown]
 # This is what many threads are for. A GPU shortens no load; it has so many in flight that memory always works, and while some warps wait, others compute. That is called **latency hiding**.

@@ -3,7 +3,7 @@
 #
 # *50 minutes*
 #
-# **What you'll do:** let two kernels count the same dice, see the one win that executes nearly three times as many instructions, and find in the machine code where each of them keeps its counts.
+# **What you'll do:** let two kernels count the same dice, see the one win that executes nearly three times as many instructions, find in the machine code where each of them keeps its counts, and find a place that beats both.
 #
 # **What you'll learn:**
 #
@@ -104,7 +104,7 @@ plot_times([m.kernel for _, m in (indexed, named)],
            [m.median_us for _, m in (indexed, named)])
 
 # %% [markdown]
-# The clumsy one wins: it executes 2.7 times as many instructions, and `count_by_index` takes 7.3 times as long.
+# The clumsy one wins: it executes 2.7 times as many instructions, and `count_by_index` takes 6.5 times as long.
 # Both count the same dice with the same number of threads. Where does the time go?
 #
 # ## Registers have names, and no addresses
@@ -189,12 +189,15 @@ compare({"registers": named, "shared memory": shared,
         "waits most for", by="where the counts are")
 
 # %% [markdown]
-# TODO sentences about the four rows.
+# Look at the last two rows. One kernel executes the same instructions twice, and takes 7.5 times as long when lanes throw faces of their own. So it is the sectors that take the time.
 #
-# Do the requests to local memory reach memory? The loads do not even leave the multiprocessor: L1 delivers them. But L1 passes every store on to L2.
+# Do they come from memory? The loads do not even leave the multiprocessor: L1 delivers them. But L1 passes every store on to L2, sector by sector. (Which of the two is narrow, the loads or the stores, this does not tell.)
+#
+# And shared memory wins: it executes as few instructions as local memory, and sends nothing to L2.
 
 # %% [markdown]
-# The rule: an array of a thread's own belongs in registers, and it gets there if it is short and each index is known when the kernel is compiled: a number, or the variable of a loop of fixed length. An index that comes from data sends it to local memory. If you need such an index, give each thread a column of shared memory.
+# The rule: an array of a thread's own belongs in registers, and it gets there if it is short and each index is known when the kernel is compiled: a number, or the variable of a loop of fixed length.
+# An index that comes from data sends it to local memory. If you need such an index, give each thread a column of shared memory, as long as there is room: eight counts for 1,024 threads take 32 KB.
 
 # %% [markdown]
 # ## What spills
@@ -254,9 +257,9 @@ compare(thrown, "registers", "bytes spilled",
 
 # %% [markdown]
 # It does not, by far.
-# Look at the 132 blocks first: there is one block on each multiprocessor, with either kernel, so nothing differs but the limit. The kernel that spills takes 6.9 times as long, for 1.5 times as many instructions. Its warps wait for local memory, and those of the other never do.
+# Look at the 132 blocks first: there is one block on each multiprocessor, with either kernel, so nothing differs but the limit. The kernel that spills takes 6.8 times as long, for 1.5 times as many instructions. Its warps wait for local memory, and those of the other never do.
 #
-# With twice as many blocks, the free kernel runs them one after another, and takes twice as long. The limited one runs them together, and still takes 1.9 times as long as for half of them.
+# With twice as many blocks, the free kernel runs them one after another, and takes twice as long. The limited one runs them together, and still takes 1.8 times as long as for half of them.
 # The free kernel does not lack warps: with one block it already issues an instruction in 88% of the cycles, so a second block beside it could save an eighth at most. Spilling cost far more.
 
 # %% [markdown]
@@ -271,7 +274,7 @@ compare(thrown, "registers", "bytes spilled",
 # Up to 64 KB of such numbers can lie in **constant memory**. `cuda.const.array_like` puts a host array there when the kernel is compiled.
 # It is a piece of global memory, too, but a cache of its own stands before it, made for one case: all lanes ask for the same cell. One read serves them all, a **broadcast**.
 #
-# What if they do not? Let a warp walk in a circle of 256 cells, a chain again, with its lanes in one cell, in two, and so on up to 32 different cells:
+# What if they do not? Let a warp walk in a circle of 256 cells, a chain again, with its lanes in one cell, in eight, and so on up to 32 different cells:
 
 # %%
 def make_walk(cells):
@@ -327,20 +330,23 @@ plot_series(DISTINCT, {place: [m.median_us for m in row]
                        for place, row in walks.items()}, "different cells")
 
 # %% [markdown]
-# Constant memory is a straight line: its cache delivers one cell at a time, so each further cell adds TODO ns to a step, and with 32 cells a walk takes TODO times as long as in L1.
-# In L1 and in shared memory it makes no difference: 32 cells side by side take as long as one.
+# Constant memory is a straight line: its cache delivers one cell at a time, so each further cell adds 5.6 ns to a step, and with 32 cells a walk takes nine times as long as in L1.
+# In L1 it makes no difference: 32 cells side by side take as long as one.
 #
-# And a larger table? NVIDIA's [guide](https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#features-and-technical-specifications) gives the constant cache of a multiprocessor 8 KB. Here all lanes are in one cell:
+# With all lanes in one cell, constant memory is a little faster than L1. Is it so for larger tables, too?
 
 # %% tags=["timing", "hide-input"]
-# Times the walk in constant memory for tables of five sizes.
+# Times the walk in constant memory for tables of four sizes, and one in L1.
 tables = {kb: measure(make_walk(256 * kb))[1, 32](places, 1, STEPS)
-          for kb in (1, 4, 8, 16, 60)}
-compare(tables, {"ns a step": lambda m: 1000 * m.median_us / STEPS},
-        by="KB of the table")
+          for kb in (1, 4, 16, 60)}
+compare({("constant memory", kb): m for kb, m in tables.items()}
+        | {("L1", 1): walks["L1"][0]},
+        {"ns a step": lambda m: 1000 * m.median_us / STEPS},
+        by=("memory", "KB of the table"))
 
 # %% [markdown]
-# TODO sentences: beyond.
+# It is not. In a table of 4 KB a step already takes three times as long as in one of 1 KB, and in one of 60 KB hardly longer.
+# (Each step of 17 cells leads to another piece of the cache, so what counts is whether the whole table fits. NVIDIA's [guide](https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#features-and-technical-specifications) gives 8 KB for the cache; a nearer part of it must be smaller.)
 #
 # The rule: use constant memory for a few numbers that all lanes need at the same moment. A table in which each lane looks up a cell of its own belongs in shared or global memory.
 
@@ -394,15 +400,15 @@ run.uninitialised
 # %% [markdown]
 # ## Which memory for which number?
 #
-# The sizes are an H200's. A step is one of the walks above: one warp alone, all lanes in one cell.
+# The sizes are an H200's.
 #
-# | memory | who sees it | size | a step | good for | what it costs |
-# |---|---|---|---|---|---|
-# | registers | a thread | 256 KB in each multiprocessor, at most 255 registers a thread | no load | a thread's own numbers, short arrays with known indices | fewer warps at a time |
-# | local | a thread | part of global memory | as L1, L2 or memory | arrays indexed by data, spills | loads; stores that go to L2 |
-# | shared | a block | 228 KB in each multiprocessor, 48 KB a block without asking | 14.7 ns | exchange, reuse in a block | copying, barriers |
-# | constant | all threads, read-only | 64 KB, a cache of 8 KB | 17.3 ns in a table of 1 KB | one number for all lanes | one cell at a time |
-# | global, in L1 | all threads, and the host | what shared memory leaves of 256 KB | 20.6 ns | what was just used | it may be gone again |
+# | memory | who sees it | size | good for | what it costs |
+# |---|---|---|---|---|
+# | registers | a thread | 256 KB in each multiprocessor, at most 255 registers a thread | a thread's own numbers, short arrays with known indices | fewer warps at a time |
+# | local | a thread | part of global memory | what no register holds: spills, arrays indexed by data | sectors; stores that go to L2 |
+# | shared | a block | 228 KB in each multiprocessor, 48 KB a block without asking | exchange, reuse, arrays indexed by data | copying, barriers |
+# | constant | all threads, read-only | 64 KB, the nearest cache less than 4 KB | a few numbers, one for all lanes | one cell at a time |
+# | global, in L1 | all threads, and the host | what shared memory leaves of 256 KB | what was just used | it may be gone again |
 #
 # What lies beyond L1 is the subject of [Know where a number lives](11_memory_hierarchy.ipynb).
 
