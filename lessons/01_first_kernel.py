@@ -317,10 +317,10 @@ plot_stages({"compiled loop": {"loop": took(MANY, LOOP)},
              "GPU": trip(MANY), "GPU, pinned": trip(MANY, ", pinned")})
 
 # %% [markdown]
-# Look at the first two bars: the loop wins.
+# The loop wins. (Leave the third bar for later.)
 # Launching and waiting take less than a thirtieth of its time, and most of that passes before the launch returns to Python.
 # But copying there and back takes longer than the whole loop.
-# So one addition is not worth the trip.
+# So one addition to ordinary arrays is not worth the trip.
 #
 # A second addition to numbers that are on the device needs no more copies, and from then on the GPU is ahead.
 # So **leave arrays on the device**, and bring them back when all the work is done.
@@ -329,10 +329,14 @@ plot_stages({"compiled loop": {"loop": took(MANY, LOOP)},
 # With our 100,000 numbers, the call that starts the kernel takes nine times as long as the whole compiled loop: work must be worth a launch.
 
 # %% [markdown]
-# The third bar starts from other arrays: `cuda.pinned_array` makes one in **pinned memory**, which the operating system never moves.
+# <details><summary>For the curious: the third bar</summary>
+#
+# It starts from other arrays: `cuda.pinned_array` makes one in pinned memory, which the operating system never moves.
 # Only such memory can the GPU read and write by itself; other arrays go [through a copy of the driver's](https://developer.nvidia.com/blog/how-optimize-data-transfers-cuda-cc/).
-# With them copying takes a fifth of the time, and the GPU wins even with one addition.
-# But making two of them takes more than four times as long as the loop, so it pays only for arrays that you use again and again.
+# With pinned arrays copying takes a fifth of the time, and the GPU wins even with one addition.
+# But to make the two takes more than four times as long as the loop, so it pays only for arrays that you use again and again.
+#
+# </details>
 #
 # ## How many threads per block?
 #

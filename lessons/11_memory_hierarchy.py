@@ -200,7 +200,7 @@ compare({"16 KB": warm[16 * KB], "4 MB": warm[4 * MB], "64 MB": warm[64 * MB],
 #
 # Memory delivers 63 bytes for each step, two sectors for the one requested: L2 fetched the neighbour with it.
 #
-# L2 has 60 MB, but at 40 MB half as many bytes come from memory as at 64 MB, so about half of the steps reach it. A step takes 270 ns there. Half of the steps at 348 ns and half at 145 would make about 250, so the steps to L2 have become slower, too: about 185 ns.
+# L2 has 60 MB, but at 40 MB half as many bytes come from memory as at 64 MB, so about half of the steps reach it. A step takes 269 ns there. Half of the steps at 348 ns and half at 145 would make about 250, so the steps to L2 have become slower, too: about 185 ns.
 # NVIDIA describes the L2 of the A100 as two partitions, and [each caches for the multiprocessors next to it](https://developer.nvidia.com/blog/nvidia-ampere-architecture-in-depth/). A longer path between them would explain both, but no counter here shows it.
 #
 # </details>

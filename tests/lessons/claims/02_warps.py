@@ -9,6 +9,7 @@ import numpy as np
 from numba import cuda
 
 from helpers import assemble, emulate, exercise
+from helpers.measuring import recordings
 from tests.lessons.claims import about
 from thirty_two_lanes.assembly.compiler import missing
 
@@ -36,6 +37,16 @@ def pair(it, steps):
 def counted(it, name, steps=256):
     """A counter of the kernel that parts by thread, and of the other."""
     return [m.counters[name] for m in pair(it, steps)]
+
+
+def doing_nothing(m):
+    """The time of the kernel of lesson 1 that does nothing, in the same launch."""
+    (values,) = (
+        values
+        for known, values in recordings.forms()
+        if known.kernel == "do_nothing" and known.launch == m.form.launch
+    )
+    return values["median_us"]
 
 
 @cuda.jit
@@ -193,6 +204,12 @@ CLAIMS = {
     ),
     "the schedulers use as many of their slots": lambda it: (
         abs(np.subtract(*counted(it, "issue_percent"))) < 1
+    ),
+    "with a single step `part_by_thread` takes only 5% longer": lambda it: about(
+        "1.05", slower(pair(it, 1))
+    ),
+    "Both take hardly longer than a kernel that does nothing": lambda it: all(
+        m.median_us < 1.08 * doing_nothing(m) for m in pair(it, 1)
     ),
     "for two thirds of them fewer than half of its lanes are left": lambda it: (
         0.64 < 1 - np.sort(it.steps[:32])[16] / it.steps[:32].max() < 0.7
