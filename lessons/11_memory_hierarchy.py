@@ -198,9 +198,9 @@ compare({"16 KB": warm[16 * KB], "4 MB": warm[4 * MB], "64 MB": warm[64 * MB],
 # %% [markdown]
 # <details><summary>For the curious: one sector, two sectors, and an L2 that is full early</summary>
 #
-# Memory delivers 63 bytes for each step, two sectors for the one requested: L2 fetched the neighbour with it.
+# In the first round memory delivers 64 bytes for each step, two sectors for the one requested: L2 fetched the neighbour with it.
 #
-# L2 has 60 MB, but at 40 MB half as many bytes come from memory as at 64 MB, so about half of the steps reach it. A step takes 269 ns there. Half of the steps at 348 ns and half at 145 would make about 250, so the steps to L2 have become slower, too: about 185 ns.
+# L2 has 60 MB, but at 40 MB half as many bytes come from memory as at 64 MB, so about half of the steps reach it. A step takes 269 ns there. Half of the steps at 348 ns and half at 145 would make about 250, so the steps to L2 have become slower, too: about 190 ns.
 # NVIDIA describes the L2 of the A100 as two partitions, and [each caches for the multiprocessors next to it](https://developer.nvidia.com/blog/nvidia-ampere-architecture-in-depth/). A longer path between them would explain both, but no counter here shows it.
 #
 # </details>
@@ -242,7 +242,7 @@ emulate(read)[1, 128](sums, a, 16)
 check(sums.sum(), 4 * a.sum())
 
 # %% [markdown]
-# (In 16 rounds, 128 threads read 8,192 numbers four times: the check.)
+# (The check: in 16 rounds, 128 threads read 8,192 numbers four times.)
 #
 # **Predict.** The array grows from 4 KB to 1 GB. How much faster are the near memories, now that many ask at once?
 
@@ -316,15 +316,15 @@ def together(warps):
 
 
 crowds = {warps: together(warps) for warps in (1, 8, 64)}
-plot_in_flight({f"{warps} warps": (warps * 128 * gpu.MULTIPROCESSOR_COUNT,
+flying = {f"{warps} × 132 warps": (128 * warps * gpu.MULTIPROCESSOR_COUNT,
                                    m.gb_per_s) for warps, m in crowds.items()}
-               | {"read": (64 * threads, rate)}, latency, rate, "memory")
+plot_in_flight(flying | {"read": (64 * threads, rate)}, latency, rate, "memory")
 
 # %% [markdown]
-# Three diamonds are the walk, with so many warps on each multiprocessor; 64 are all that it holds. The line that rises is Little's law for a load of 348 ns, and the level line is the rate of `read` from memory.
+# Three diamonds are the walk: with a warp on each multiprocessor, with eight, and with all 64 that it holds. The line that rises is Little's law for a load of 348 ns, and the level line is the rate of `read` from memory.
 #
-# With 64 times as many walkers, 51 times as many bytes arrive in a second: nearly what the law allows.
-# But when every thread waits for one number, memory gives less than half of its rate. So a thread must ask for more: for wider elements, or for several before it waits.
+# With 64 times as many walkers, 51 times as many bytes arrive in a second: the rate grows with what is in flight, and stays below what the law allows.
+# And when every thread waits for one number, memory gives less than half of its rate. So a thread must ask for more: for wider elements, or for several before it waits.
 #
 # `read` does both. Its threads can have 64 bytes in flight each, and all together about ten times what is needed. That makes memory no faster: its loads wait in a queue. By the counters, a warp of `read` waits 3.4 µs for its four loads, ten times as long as a step of the walk.
 

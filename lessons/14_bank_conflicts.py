@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Share a tile without queueing
 #
-# *60 minutes*
+# *65 minutes*
 #
 # **What you'll do:** find out why one number, the distance between neighbouring lanes, decides whether shared memory serves a warp in one step or in 32, and remove the queue.
 #
@@ -554,7 +554,7 @@ plot_exposed(list(WIDTHS.values()), {
 # %% [markdown]
 # On the dashed line, each further wavefront costs the kernel a cycle, as in `hop`.
 # At first the kernel stays below it: most of a short queue is hidden.
-# At the end it runs alongside: from 16 to 32 wavefronts, each costs its cycle, and the transpose takes 1.7 times as long as without conflicts.
+# At the end it runs alongside: from 16 to 32 wavefronts, each costs its cycle, and the transpose takes 1.7 times as long as without conflicts. (One point lies below zero: these are cycles of single launches.)
 #
 # So a conflict costs at most one cycle of its multiprocessor, and you can tell beforehand the most that a repair will save: divide the conflicts of one multiprocessor by its cycles.
 # (We divide those of the whole GPU by its multiprocessors. That holds if they all have the same share of the work, as here.)

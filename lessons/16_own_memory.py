@@ -1,9 +1,9 @@
 # %% [markdown]
 # # Keep a thread's numbers close
 #
-# *50 minutes*
+# *55 minutes*
 #
-# **What you'll do:** let two kernels count the same dice, see the one win that executes nearly three times as many instructions, find in the machine code where each of them keeps its counts, and find a place that beats both.
+# **What you'll do:** let two kernels count the same dice, see the one win that executes more than three times as many instructions, find in the machine code where each of them keeps its counts, and find a place that beats both.
 #
 # **What you'll learn:**
 #
@@ -104,7 +104,7 @@ plot_times([m.kernel for _, m in (indexed, named)],
            [m.median_us for _, m in (indexed, named)])
 
 # %% [markdown]
-# The clumsy one wins: it executes 2.7 times as many instructions, and `count_by_index` takes 6.5 times as long.
+# The clumsy one wins: it executes 3.2 times as many instructions, and `count_by_index` takes 6.5 times as long.
 # Both count the same dice with the same number of threads. Where does the time go?
 #
 # ## Registers have names, and no addresses
@@ -162,7 +162,9 @@ plot_requests({"the same face": [int(at) for at in 4 * lanes],
 # The control is the same kernel with `apart=0`: then all dice fall alike, and nothing differs but the sectors.
 #
 # And is there a better place for an index from data?
-# Shared memory has addresses, too, and it is near. Let each thread count in a column of its own of a shared array. Nobody else touches that column, so there is no barrier; and all lanes of a warp are in different banks, whatever they throw:
+# Shared memory has addresses, too, and it is near. Let each thread count in a column of its own of a shared array. Nobody else touches that column, so there is no barrier; and all lanes of a warp are in different banks, whatever they throw.
+#
+# **Predict.** Then there are four launches. Which is the fastest?
 
 # %%
 @cuda.jit
@@ -193,7 +195,8 @@ compare({"registers": named, "shared memory": shared,
 #
 # Do they come from memory? The loads do not even leave the multiprocessor: L1 delivers them. But L1 passes every store on to L2, sector by sector. (Which of the two is narrow, the loads or the stores, this does not tell.)
 #
-# And shared memory wins: it executes as few instructions as local memory, and sends nothing to L2.
+# And shared memory wins: it executes hardly more instructions than local memory, and sends no count to L2 but the last ones.
+# With registers nobody waits for memory, either, but the kernel is busy issuing: it executes nearly three times as many instructions as with shared memory.
 
 # %% [markdown]
 # The rule: an array of a thread's own belongs in registers, and it gets there if it is short and each index is known when the kernel is compiled: a number, or the variable of a loop of fixed length.
@@ -288,7 +291,7 @@ def make_walk(cells):
         lane = cuda.threadIdx.x
         cell = uint32(lane % distinct)
         for _ in range(steps // 8):
-            for _ in range(8):          # the compiler repeats this
+            for _ in range(8):          # the compiler unrolls this
                 cell = following[cell]
         out[lane] = cell
 

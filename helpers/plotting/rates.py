@@ -188,7 +188,7 @@ def plot_in_flight(points, latency_ns, limit, limit_label="the limit", ax=None):
         ax.set(xlim=(low, high))
         draw_law(ax, [low, knee, high], limit, f"{limit_label}, {limit:,.0f} GB/s")
         text, middle = f"bytes in flight / {latency_ns:,.0f} ns", math.sqrt(low * knee)
-        note(ax, middle, slope * middle, text, (-6, 3), ha="right", va="bottom")
+        note(ax, middle, slope * middle, text, (-6, 6), ha="right", va="bottom")
         for name, (flying, rate) in points.items():
             draw_kernel(ax, name, flying, rate, min(limit, slope * flying))
         rates = present(rate for _, rate in points.values())
@@ -206,14 +206,10 @@ def draw_law(ax, steps, limit, text):
     """Draw the highest rates on logarithmic axes: from the first step up to the limit
     at the second, and level to the third.
     """
-    from matplotlib.ticker import LogLocator
-
     ax.set_xscale("log", base=2)
     ax.set_yscale("log")
     ax.xaxis.set_major_formatter(FEW)
     ax.yaxis.set_major_formatter(FEW)
-    ax.yaxis.set_minor_locator(LogLocator(subs=(2, 5)))
-    ax.yaxis.set_minor_formatter(FEW)
     low, knee, high = steps
     start = limit * low / knee
     ax.plot(steps, [start, limit, limit], color=style.INK, linewidth=1.4)

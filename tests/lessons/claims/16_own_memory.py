@@ -140,12 +140,12 @@ def four_faces():
 
 
 CLAIMS = {
-    "the one win that executes nearly three times as many instructions": lambda it: (
+    "the one win that executes more than three times as many instructions": lambda it: (
         it.named[1].median_us < it.indexed[1].median_us
-        and 2.5 < executed(it.named[1]) / executed(it.indexed[1]) < 3
+        and 3 < executed(it.named[1]) / executed(it.indexed[1]) < 3.5
     ),
-    "it executes 2.7 times as many instructions": lambda it: about(
-        "2.7", executed(it.named[1]) / executed(it.indexed[1])
+    "it executes 3.2 times as many instructions": lambda it: about(
+        "3.2", executed(it.named[1]) / executed(it.indexed[1])
     ),
     "`count_by_index` takes 6.5 times as long": lambda it: about(
         "6.5", it.indexed[1].median_us / it.named[1].median_us
@@ -196,12 +196,18 @@ CLAIMS = {
         near(
             m.counters["l2_write_sectors"],
             m.counters["local_store_sectors"] + m.counters["global_store_sectors"],
-            0.001,
+            0.002,
         )
         for m in (it.indexed[1], it.alike[1])
     ),
-    "shared memory wins: it executes as few instructions as local memory, and sends "
-    "nothing to L2": lambda it: (
+    "With registers nobody waits for memory, either, but the kernel is busy issuing: "
+    "it executes nearly three times as many instructions as with shared": lambda it: (
+        0 == waits_for_memory(it.named[1])
+        and it.named[1].counters["issue_percent"] > 90
+        and 2.8 < executed(it.named[1]) / executed(it.shared[1]) < 3
+    ),
+    "shared memory wins: it executes hardly more instructions than local memory, and "
+    "sends no count to L2 but the last ones": lambda it: (
         it.shared[1].median_us
         < min(m.median_us for _, m in (it.named, it.alike, it.indexed))
         and near(executed(it.shared[1]), executed(it.indexed[1]), 0.1)
