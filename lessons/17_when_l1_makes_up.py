@@ -436,4 +436,4 @@ task.check(column_ends)
 # - [Nsight Compute's guide, memory tables](https://docs.nvidia.com/nsight-compute/ProfilingGuide/index.html#memory-tables): what is counted between a warp, L1, L2 and memory.
 # - [Dissecting the NVIDIA Volta GPU architecture via microbenchmarking](https://arxiv.org/abs/1804.06826): the sizes and latencies of caches, found by loads alone.
 #
-# *Next:* [Transpose a matrix nearly as fast as a copy](21_transpose.ipynb): a transpose must run down a column on one side; can it be as fast as a copy all the same?
+# *Next:* [Leave room for enough warps](18_how_much_shared_memory.ipynb): a copy is given shared memory that it never touches; what does that cost?
