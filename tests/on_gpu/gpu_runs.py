@@ -11,6 +11,7 @@ from types import FunctionType
 from numba import cuda
 
 from tests.paths import ROOT
+from thirty_two_lanes.core import dynamic_shared
 
 KEPT = "fastmath", "opt", "max_registers", "launch_bounds"  # of a kernel's options
 
@@ -22,7 +23,10 @@ def with_lines(kernel, name):
     twin = FunctionType(*parts, function.__closure__)
     twin.__qualname__, twin.__module__ = name, function.__module__
     kept = {key: options[key] for key in KEPT if options.get(key) is not None}
-    return cuda.jit(lineinfo=True, **kept)(twin)
+    compiled = cuda.jit(lineinfo=True, **kept)(twin)
+    if kernel in dynamic_shared.allowed:
+        dynamic_shared.allow_dynamic_shared(compiled, dynamic_shared.allowed[kernel])
+    return compiled
 
 
 def launch(case):

@@ -16,7 +16,7 @@ from thirty_two_lanes.core.device import device
 from thirty_two_lanes.core.errors import LaunchError, short_traceback
 from thirty_two_lanes.core.hardware import STATIC_SHARED_BYTES
 
-_allowed = WeakKeyDictionary()  # kernel: the bytes that its launches may ask for
+allowed = WeakKeyDictionary()  # kernel: the bytes that its launches may ask for
 
 
 @short_traceback
@@ -38,8 +38,8 @@ def allow_dynamic_shared(kernel, bytes):
             f"{bytes!r}"
         )
     _check_most(kernel.py_func.__name__, int(bytes), 0)
-    first = kernel not in _allowed
-    _allowed[kernel] = int(bytes)
+    first = kernel not in allowed
+    allowed[kernel] = int(bytes)
     if first:
         _follow(kernel)
     if device.has_gpu:
@@ -52,14 +52,14 @@ def check_dynamic_shared(kernel, dynamic, static=0):
     is what the kernel declares.
     """
     name, most = kernel.py_func.__name__, STATIC_SHARED_BYTES - static
-    if dynamic <= max(most, _allowed.get(kernel, 0)):
+    if dynamic <= max(most, allowed.get(kernel, 0)):
         _check_most(name, dynamic, static)
         return
     limit = f"a block has {STATIC_SHARED_BYTES:,} unless its kernel asks for more"
     if static:
         limit += f", and `{name}` declares {static:,} of them"
-    if kernel in _allowed:
-        limit = f"it was allowed {_allowed[kernel]:,}"
+    if kernel in allowed:
+        limit = f"it was allowed {allowed[kernel]:,}"
     raise LaunchError(
         f"`{name}` is launched with {dynamic:,} bytes of dynamic shared memory, but "
         f"{limit}: call `allow_dynamic_shared({name}, {dynamic})` before the launch"
@@ -93,7 +93,7 @@ def _follow(kernel):
 
     def specialize_and_allow(*arguments):
         special = specialize(*arguments)
-        allow_dynamic_shared(special, _allowed[kernel])
+        allow_dynamic_shared(special, allowed[kernel])
         return special
 
     kernel.specialize = specialize_and_allow
@@ -104,7 +104,7 @@ def _follow(kernel):
 def _opt_in(kernel, compiled):
     """Set the driver's attribute of one compiled version; never below its default."""
     static = compiled.shared_mem_per_block
-    most = max(_allowed[kernel], STATIC_SHARED_BYTES - static)
+    most = max(allowed[kernel], STATIC_SHARED_BYTES - static)
     _check_most(kernel.py_func.__name__, most, static)
     function = compiled._codelibrary.get_cufunc()
     name = "CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES"
