@@ -318,17 +318,18 @@ def together(warps):
 crowds = {warps: together(warps) for warps in (1, 8, 64)}
 flying = {f"{warps} × 132 warps": (128 * warps * gpu.MULTIPROCESSOR_COUNT,
                                    m.gb_per_s) for warps, m in crowds.items()}
-plot_in_flight(flying | {"read": (64 * threads, rate)}, latency, rate, "memory")
+flying["read"] = 64 * threads, rate
+plot_in_flight(flying, latency, rate, "memory")
 
 # %% [markdown]
 # Three diamonds are the walk: with a warp on each multiprocessor, with eight, and with all 64 that it holds. The line that rises is Little's law for a load of 348 ns, and the level line is the rate of `read` from memory.
 #
 # With 64 times as many walkers, 51 times as many bytes arrive in a second: the rate grows with what is in flight, and stays below what the law allows.
 # And when every thread waits for one number, memory gives less than half of its rate. So a thread must ask for more: for wider elements, or for several before it waits.
-#
-# `read` does both. Its threads can have 64 bytes in flight each, and all together about ten times what is needed. That makes memory no faster: its loads wait in a queue. By the counters, a warp of `read` waits 3.4 µs for its four loads, ten times as long as a step of the walk.
 
 # %% [markdown]
+# `read` does both. Its threads can have 64 bytes in flight each, and all together about ten times what is needed. That makes memory no faster: its loads wait in a queue. By the counters, a warp of `read` waits 3.4 µs for its four loads, ten times as long as a step of the walk.
+#
 # This is what many threads are for. A GPU shortens no load; it has so many in flight that memory always works, and while some warps wait, others compute. That is called **latency hiding**.
 
 # %% [markdown]
