@@ -207,10 +207,9 @@ explore(column, apart=[SIDE, SIDE + 1])
 # So a warp keeps the data path busy for 36 cycles, and in the copy for less than 5.
 #
 # *A tile, 32 wide.* Shared memory is a part of the same fast memory, and has the same places. A column of this tile is at one place, too: the tile has moved the queue, but not removed it, and the kernel is even slower than without it.
-#
-# *A tile, 33 wide.* One more column, which nobody uses, and each row begins one place further on. Now the numbers of a column come together.
 
 # %% [markdown]
+# *A tile, 33 wide.* One more column, which nobody uses, and each row begins one place further on. Now the numbers of a column come together.
 # (So the last column of the table adds up: the cycles of the copy, one for each request to a tile, and some 31 for each column.)
 #
 # If it is the places, one more number in each row of the matrix must do as much, with no tile at all. Move the slider: the lanes are apart.

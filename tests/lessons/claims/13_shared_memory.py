@@ -151,7 +151,7 @@ CLAIMS = {
     "Now the numbers of a column come together": lambda it: (
         len({33 * row % 32 for row in range(32)}) == 32
     ),
-    "one cycle for each request to a tile, and some 31 for each column": lambda it: (
+    "one for each request to a tile, and some 31 for each column": lambda it: (
         about("2", busy(it.turns["a tile, 33 wide"]) - busy(it.turns["a copy"]))
         and all(
             30.5 < busy(it.turns[one]) - busy(it.turns[other]) < 32.5
