@@ -50,7 +50,9 @@ def test_shared_memory_passes_one_wavefront_a_cycle():
 
 
 def test_memory_delivers_as_many_bytes_in_each_busy_cycle_of_every_lesson():
-    """What is busy and what is moved are one sentence, within a twentieth."""
+    """What is busy and what is moved are one sentence, within a sixteenth: the profiler
+    counts them in different replays of a launch, of which L2 may answer another part.
+    """
     moved = [
         (it["memory_read_bytes"] + it["memory_write_bytes"])
         / (it["cycles"] * it["memory_percent"] / 100)
@@ -60,7 +62,7 @@ def test_memory_delivers_as_many_bytes_in_each_busy_cycle_of_every_lesson():
     middle = sorted(moved)[len(moved) // 2]
 
     assert 100 < len(moved)
-    assert [pytest.approx(middle, rel=0.05)] * len(moved) == moved
+    assert [pytest.approx(middle, rel=1 / 16)] * len(moved) == moved
 
 
 def test_a_scheduler_issues_at_most_one_instruction_a_cycle():
