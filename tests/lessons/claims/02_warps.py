@@ -210,8 +210,11 @@ CLAIMS = {
         about("1.3", np.divide(*counted(it, "instructions", 1)))
         and about("1.05", slower(pair(it, 1)))
     ),
-    "Both take hardly longer than a kernel that does nothing": lambda it: all(
+    "both take hardly longer than a kernel that does nothing": lambda it: all(
         m.median_us < 1.08 * doing_nothing(m) for m in pair(it, 1)
+    ),
+    "most of the further instructions go into slots that `part_by_warp` leaves empty": (
+        lambda it: np.subtract(*counted(it, "issue_percent", 1)) > 10
     ),
     "for two thirds of them fewer than half of its lanes are left": lambda it: (
         0.64 < 1 - np.sort(it.steps[:32])[16] / it.steps[:32].max() < 0.7
