@@ -176,6 +176,9 @@ windows = {window: measure(sum_rows_in_windows, bytes=large.nbytes)[
 plot_series(WINDOWS, {"jumps of 8": [m.median_us for m in windows.values()]},
             xlabel="numbers in a window", scale="log")
 
+# %% [markdown]
+# There is a cliff after 512 numbers. Which cache falls there? Ask the counters on both sides of it:
+
 # %% tags=["timing", "hide-input"]
 # Shows what L1 asked L2 for, in the windows beside the cliff.
 compare({(f"{window:,}", f"{128 * 4 * window // 2**10} KB",
@@ -185,7 +188,7 @@ compare({(f"{window:,}", f"{128 * 4 * window // 2**10} KB",
         by=("window", "touched by 128 threads", "by all threads"))
 
 # %% [markdown]
-# There is a cliff, and the table says what falls: first L1, then L2.
+# First L1, then L2.
 #
 # Up to 256 numbers in a window, what 128 threads touch fits in L1, and L1 loads hardly a sector twice.
 #

@@ -230,8 +230,8 @@ CLAIMS = {
     "There, a number's place in its line says which one": lambda it: (
         all(
             [gcd(apart, 32)]
-            == [*map(round, others("sum_again", f"float32[32, {apart}]"))]
-            for apart in (8, 9, 32, 33, 40)
+            == [*map(round, others("follow", f"int64 {apart}"))]
+            for apart in (1, 9, 17, 32, 33)
         )
     ),
     # words that lanes share, and elements of other sizes

@@ -121,6 +121,9 @@ CLAIMS = {
             for m in it.windows.values()
         )
     ),
+    "There is a cliff after 512 numbers": (
+        lambda it: faster(it.windows[512], it.windows[1024]) > 2
+    ),
     "what 128 threads touch fits in L1, and L1 loads hardly a sector twice": (
         lambda it: (
             all(times_loaded(it, from_l2, n) < 1.1 for n in (32, 128, 256))
