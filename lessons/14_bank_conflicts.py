@@ -12,7 +12,7 @@
 # - remove conflicts with a column of padding or with a swizzle
 # - say from a GPU's counters how much their removal can save at most
 #
-# **What you'll need:** [kernels, blocks and threads](01_first_kernel.ipynb), [requests](12_coalescing.ipynb), and [shared arrays and barriers](13_shared_memory.ipynb).
+# **What you'll need:** [kernels, blocks and threads](01_first_kernel.ipynb), [requests](12_coalescing.ipynb), and [shared arrays, barriers and the data path](13_shared_memory.ipynb).
 
 # %%
 from math import gcd
@@ -205,10 +205,10 @@ compare({stride: on_gpu[stride] for stride in (1, 2, 32, 33)},
 
 # %% [markdown]
 # No: the instructions are the same. Only the cycles for each request differ.
-# In these cycles the **data path** is busy, over which a multiprocessor's shared memory and L1 hand out what was asked for; a wavefront takes one cycle of it.
+# In these cycles the data path is busy, through which shared memory and L1 deliver; a wavefront takes one cycle of it.
 # In `hop` the path is busy nearly all the time, so twice the wavefronts take twice the time.
 #
-# (Shared memory and L1 are one memory, so L1 has the same banks. There, a number's place in its line says which one.)
+# You have met this queue [in L1](13_shared_memory.ipynb), where numbers at one place of their lines came one after the other. L1 has banks, too: the place says which one.
 #
 # ## When lanes ask for the same word
 #
