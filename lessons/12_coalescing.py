@@ -519,4 +519,4 @@ task.check(mirror)
 # - [CUDA C++ Best Practices Guide, coalesced access](https://docs.nvidia.com/cuda/cuda-c-best-practices-guide/index.html#coalesced-access-to-global-memory): the same experiments with offsets and strides, in C++.
 # - [How to access global memory efficiently](https://developer.nvidia.com/blog/how-access-global-memory-efficiently-cuda-c-kernels/): the classic explanation.
 #
-# *Next:* [Use a tile where it pays](13_shared_memory.ipynb): where nine threads need the same number, why load it nine times?
+# *Next:* [Use a tile where it pays](13_shared_memory.ipynb): a transpose has its lanes side by side where it loads, and in a column where it stores; can they be side by side on both sides?
