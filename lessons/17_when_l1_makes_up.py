@@ -329,7 +329,7 @@ compare({f"{apart:,}": pair for apart, pair in by_distance.items()},
 # <details><summary>For the curious: why not one cycle?</summary>
 #
 # By the banks alone, a request would take one cycle at 16,385, and eight at 16,392, where eight lanes share a bank. It takes 8 and 13.
-# In [Use a tile where it pays](13_shared_memory.ipynb), lanes 33 cells apart, in as many lines and banks, take one; but there L1 has nearly everything already. Here each sector must come from L2 as well. Whether that takes the other cycles, these counters do not say.
+# In [Leave room for enough warps](18_how_much_shared_memory.ipynb), lanes 33 cells apart, in as many lines and banks, take one; but there L1 has nearly everything already. Here each sector must come from L2 as well. Whether that takes the other cycles, these counters do not say.
 #
 # </details>
 
