@@ -200,7 +200,8 @@ compare(times, "µs", "instructions per warp", "issue slots used, %",
 # It does: with 256 steps, `part_by_thread` takes twice as long, since the GPU executes twice as many instructions for each warp, by its own counter.
 # (A **counter** is a part of the hardware that counts events while a kernel runs. NVIDIA's profiler, Nsight Compute, reads hundreds.)
 # Nothing else changed: the schedulers use as many of their slots, and the warps wait for the same things (a profiler says that they **stall**), hardly ever for memory.
-#
+
+# %% [markdown]
 # But with a single step `part_by_thread` executes 30% more instructions, and takes only 5% longer. Here the GPU is busy [starting blocks](01_first_kernel.ipynb): both take hardly longer than a kernel that does nothing, and most of the further instructions go into slots that `part_by_warp` leaves empty.
 # So the rule is about kernels that are busy issuing; one that waits for something else loses less.
 
