@@ -11,6 +11,7 @@ from collections import Counter
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import asdict, replace
+from pathlib import Path
 
 from helpers.exercises.reasons import NOT_GRADED
 from helpers.grading import notebooks, submissions
@@ -37,6 +38,7 @@ def grade_folder(folder, manifest, out, options, say=print) -> bool:
     """Mark all submissions in a folder that were not marked before; is all graded?"""
     if not folder.is_dir():
         raise submissions.NoSubmissions(f"{folder} is not there, or is no folder")
+    require_apart(folder, out)
     people = read_class(options.class_list) if options.class_list else None
     found = submissions.find(folder, manifest.assignments)
     noticed = [*submissions.left_out(folder, manifest.assignments, found)]
@@ -60,6 +62,16 @@ def grade_folder(folder, manifest, out, options, say=print) -> bool:
     for name in lost:
         say(printable(f"{name}: {marked[name]}"))
     return not lost
+
+
+def require_apart(folder, out):
+    """Is neither folder in the other? Else what is handed in could be read as marks."""
+    one, other = (Path(it).resolve() for it in (folder, out))
+    if one.is_relative_to(other) or other.is_relative_to(one):
+        raise submissions.NoSubmissions(
+            f"{out} and {folder} are one, or one in the other, and a file that is "
+            "handed in could be read as marks: give the marks a folder of their own"
+        )
 
 
 def keep_seen(found, noticed, store, people, due, say):

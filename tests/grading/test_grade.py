@@ -91,6 +91,17 @@ def test_a_folder_without_submissions_is_an_error(tmp_path, capsys):
     assert not (tmp_path / "marks").exists()
 
 
+@pytest.mark.parametrize("out", ["submitted", "submitted/marks", "."])
+def test_a_file_that_is_handed_in_is_never_read_as_marks(tmp_path, capsys, out):
+    """As where they are written beside it: the folders are not one in the other."""
+    course(tmp_path, {"eve": ([], [])})
+    forged = {"student": "ann", "assignment": "one", "exercises": []}
+    (tmp_path / "submitted" / "eve" / "ann.json").write_text(json.dumps(forged))
+    assert 2 == grade(tmp_path, out=out)
+    assert "could be read as marks: give the marks a folder" in capsys.readouterr().err
+    assert not [*tmp_path.rglob("*.csv")]
+
+
 def test_a_secret_is_drawn_once_and_kept(tmp_path):
     """Inputs differ from course to course, and not from run to run."""
     store = MarksStore(tmp_path)
