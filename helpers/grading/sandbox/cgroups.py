@@ -10,6 +10,7 @@ kernel, and ends the same things.
 import re
 import secrets
 import time
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -57,6 +58,8 @@ class Cgroup:
         self.folder = parent / f"nursery-{secrets.token_hex(4)}"
         self.folder.mkdir()
         self.set("memory.max", limits.resident_bytes + WARM_BYTES)
+        with suppress(OSError):  # this kernel counts none
+            self.set("memory.swap.max", 0)  # else the rest would go there
         self.set("pids.max", limits.processes + WARM_PROCESSES)
 
     def set(self, name, value):

@@ -91,9 +91,16 @@ def held() -> tuple[int, int]:
 
 
 def own_memory(pid) -> int:
-    """The bytes in memory that come from no file, those too that processes share."""
+    """The bytes in memory that come from no file, those too that processes share, or
+    that the system put aside.
+    """
     status = of_living_thread(pid, "status")  # it may have any name
-    found = re.findall(rb"^Rss(?:Anon|Shmem):\s+(\d+) kB$", status, re.MULTILINE)
+    return bytes_of(rb"Rss(?:Anon|Shmem)|VmSwap", status)
+
+
+def bytes_of(names, text) -> int:
+    """The sum of some numbers that the kernel tells in kB."""
+    found = re.findall(rb"^(?:%b):\s+(\d+) kB$" % names, text, re.MULTILINE)
     return 1024 * sum(map(int, found))
 
 
@@ -111,8 +118,7 @@ def share_of_memory(pid) -> int:
     """
     try:
         parts = of_living_thread(pid, "smaps_rollup")
-        found = re.findall(rb"^Pss_(?:Anon|Shmem):\s+(\d+) kB$", parts, re.MULTILINE)
-        return 1024 * sum(map(int, found)) if found else own_memory(pid)
+        return bytes_of(rb"Pss_(?:Anon|Shmem)|SwapPss", parts) or own_memory(pid)
     except PermissionError:
         return own_memory(pid)
     except OSError:  # it is gone

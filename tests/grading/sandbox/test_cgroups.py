@@ -50,8 +50,12 @@ def test_who_is_not_alone_in_a_cgroup_stays_where_it_was(home):
 def test_a_cgroup_limits_memory_and_processes_and_ends_with_its_nursery(home):
     """With what the nursery has beside its child's."""
     its = Cgroup(home, LIMITS)
-    found = {it: (its.folder / it).read_text() for it in ("memory.max", "pids.max")}
-    assert {"memory.max": str(2**28 + 2**30), "pids.max": "20"} == found
+    limits = {
+        "memory.max": str(2**28 + 2**30),
+        "memory.swap.max": "0",
+        "pids.max": "20",
+    }
+    assert limits == {it: (its.folder / it).read_text() for it in limits}
     subprocess.run(its.joined(["true"]), check=True)
     assert "0\n" == (its.folder / "cgroup.procs").read_text()
     its.end()

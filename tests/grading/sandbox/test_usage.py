@@ -135,6 +135,22 @@ def test_memory_that_processes_share_is_theirs():
         assert 2**25 <= own_memory(os.getpid()) - before + 2**20
 
 
+@pytest.mark.parametrize(
+    "name, count",
+    [("status", usage.own_memory), ("smaps_rollup", usage.share_of_memory)],
+)
+def test_memory_that_the_system_put_aside_counts(monkeypatch, name, count):
+    """Else where it swaps, who has as much as is allowed could have more and more."""
+    of_linux = {
+        "status": b"VmRSS:\t 96 kB\nRssAnon:\t 64 kB\nRssFile:\t 32 kB\n"
+        b"RssShmem:\t 0 kB\nVmSwap:\t 8 kB\n",
+        "smaps_rollup": b"Pss: 96 kB\nPss_Anon: 64 kB\nPss_File: 32 kB\n"
+        b"Pss_Shmem: 0 kB\nSwap: 16 kB\nSwapPss: 8 kB\n",
+    }
+    monkeypatch.setattr(usage, "of_living_thread", lambda _, of: of_linux[of])
+    assert 72 * 1024 == count(1)
+
+
 @pytest.mark.slow
 @needs_isolation
 def test_what_a_child_leaves_is_not_counted_as_the_next_ones(monkeypatch):
