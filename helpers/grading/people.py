@@ -16,7 +16,8 @@ from helpers.grading.words import many, printable
 
 IDS = "id", "identifier"  # Canvas', Moodle's
 NAMES = "name", "student", "full name"
-NUMBER = re.compile(r"_(\d+)(_assignsubmission_.*)?$")  # of Canvas, of Moodle
+# of Canvas, of Moodle: the last one, as people may choose what stands before it
+NUMBER = re.compile(r"_(\d+)(_assignsubmission_[^_]*_?)?$")
 UNITS = {"minute": 60, "hour": 3600, "day": 86400}  # in seconds
 
 

@@ -22,7 +22,11 @@ MOST_NAMED = 5
 MOST_COPIES = 5  # of a student's notebook: more are several students'
 DEEPEST = 8  # folders within a student's
 CANVAS = re.compile(r"([^_]+)(_LATE)?_(\d+)_(\d+)_(.+)", re.DOTALL)
-MOODLE = re.compile(r"(.+?_\d+_assignsubmission_file)_(.+)", re.DOTALL)
+# nobody's where the file's own name may be that of a person, or the other way round
+MOODLE = re.compile(
+    r"((?>.+?_\d+_assignsubmission_file))_((?!.*\d_assignsubmission_file_).+)",
+    re.DOTALL,
+)
 
 
 class NoSubmissions(Exception):

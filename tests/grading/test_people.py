@@ -68,6 +68,8 @@ def test_a_list_that_is_none_is_named(tmp_path, text, told):
         ),
         *(("Ann Lee_12_assignsubmission_file_", "12"), ("ann lee", "12")),
         *(("007", "007"), ("A1", "a1"), ("7", None), ("leeann_007_x", None)),
+        ("Ann_12_assignsubmission_file_99_assignsubmission_file", None),
+        ("Ann_99_assignsubmission_file_12_assignsubmission_file", "12"),
         *(("Kim Ito", None), ("ann", None), ("", None)),
     ],
 )

@@ -292,7 +292,14 @@ AS_MOODLE = "x_99_assignsubmission_file_one.ipynb"
         (["ann_99_344_one.ipynb", f"eve_12_345_{AS_MOODLE}"], ["ann_99", "eve_12"]),
         (
             [f"Eve_12_assignsubmission_file_{AS_MOODLE}", f"A_{AS_MOODLE}"],
-            ["A_x_99_assignsubmission_file", "Eve_12_assignsubmission_file"],
+            ["A_x_99_assignsubmission_file"],
+        ),
+        (
+            [
+                "Ann_12_assignsubmission_file_one.ipynb",
+                "Ann_12_assignsubmission_file_99_assignsubmission_file_one.ipynb",
+            ],
+            ["Ann_12_assignsubmission_file"],
         ),
         (
             ["Eve_12_assignsubmission_file_ann_99_344_one.ipynb"],
@@ -301,7 +308,10 @@ AS_MOODLE = "x_99_assignsubmission_file_one.ipynb"
     ],
 )
 def test_the_name_of_a_file_claims_nobodys_number(tmp_path, names, students):
-    """Which platform named them, all files of a folder decide, and not one of them."""
+    """Nor that of a person, such as `Ann_12_assignsubmission_file`, who is the 99th.
+
+    Which platform named them, all files of a folder decide, and not one of them.
+    """
     for name in names:
         (tmp_path / name).write_text(notebook([]))
     assert students == [it.student for it in find(tmp_path, ["one"])]
