@@ -18,9 +18,7 @@ HAND_COLUMNS = "student", "assignment", "exercise", "points", "comment"
 # at more than commas, and read quotes as its own
 FORMULA = re.compile(r"""(^|[;\t\r\n])(?=(?:[^\S\t\r\n]|["'])*[=+\-@＝＋－＠])""")
 # those of a terminal, and those that turn a text around
-CONTROLS = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
-)
+CONTROLS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 class TableError(Exception):
@@ -76,13 +74,19 @@ def cell(value):
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, str):
-        value = CONTROLS.sub(lambda it: shown(it[0]), value)
-        return FORMULA.sub(r"\1'", value)
+        return FORMULA.sub(r"\1'", without_controls(value))
     return value
 
 
+def without_controls(text) -> str:
+    """A text in which what a terminal obeys, or turns a text around, only shows."""
+    return CONTROLS.sub(lambda it: shown(it[0]), text)
+
+
 def as_json(value) -> str:
-    return json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    """JSON that a terminal may show, and that is read as the same value."""
+    text = json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    return CONTROLS.sub(lambda it: f"\\u{ord(it[0]):04x}", text)
 
 
 def number(text) -> float | None:

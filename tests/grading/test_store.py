@@ -15,6 +15,7 @@ import pytest
 
 from helpers.exercises.catalogue import exercise
 from helpers.grading.__main__ import main
+from helpers.grading.exports.formats import FORMATS
 from helpers.grading.manifest import Manifest, item_of
 from helpers.grading.report import missing
 from helpers.grading.store import MarksError, MarksStore, key_of
@@ -108,6 +109,19 @@ def test_a_cell_of_the_table_does_nothing_to_a_terminal():
     """Whoever prints it sees the numbers of such characters."""
     found = [cell(it) for it in ("a\x1b[31mb", "\x9b2J", "ä\u3000安", "\x7f\u202e")]
     assert [r"a\x1b[31mb", r"\x9b2J", "ä\u3000安", r"\x7f\u202e"] == found
+
+
+def test_no_file_of_marks_does_anything_to_a_terminal(tmp_path):
+    """Nor turns a text around where a page shows it; it is read as it was said."""
+    said, store = "\x1b[31m \x9b2J \x7f\u202e\u2066\n", MarksStore(tmp_path)
+    row = ROW | {"sentence": said, "report": said, "hints": []}
+    store.keep("ann", "one", "", {"exercises": [row], "cells": [{"error": said}]})
+    for name in ("junit", "gradescope"):
+        FORMATS[name](store)
+    assert said == store.results()[0]["exercises"][0]["sentence"]
+    texts = [it.read_text("utf-8") for it in tmp_path.rglob("*.*") if it.is_file()]
+    assert 3 == len(texts)
+    assert all({*"\x1b\x9b\x7f\u202e\u2066"}.isdisjoint(it) for it in texts)
 
 
 def test_equal_points_are_written_alike():

@@ -18,7 +18,7 @@ from helpers.grading.exports.alike import write_alike
 from helpers.grading.exports.explanations import write_sheets
 from helpers.grading.exports.gradebooks import ExportError, canvas, moodle
 from helpers.grading.feedback import without_tags
-from helpers.grading.tables import as_json
+from helpers.grading.tables import as_json, without_controls
 
 NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -82,8 +82,8 @@ def of_student(result) -> str:
 
 
 def xml_text(text) -> str:
-    """A text without the characters that no XML may hold."""
-    return NO_XML.sub("�", without_tags(text))
+    """A text without the characters that no XML may hold, or that a terminal obeys."""
+    return without_controls(NO_XML.sub("�", without_tags(text)))
 
 
 def gradescope(store, path) -> None:
