@@ -279,7 +279,7 @@ def rlimits(limits):
     yield resource.RLIMIT_CPU, limits.cpu_s + 1
     yield resource.RLIMIT_FSIZE, limits.file_bytes
     yield resource.RLIMIT_AS, limits.memory_bytes
-    yield resource.RLIMIT_CORE, 0
+    yield resource.RLIMIT_CORE, 1  # at 0 a crash may start a program of the host's
     yield resource.RLIMIT_NOFILE, 256
     yield resource.RLIMIT_SIGPENDING, limits.signals
 

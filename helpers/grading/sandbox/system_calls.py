@@ -66,23 +66,29 @@ MEMFD_CREATE, MFD_ALLOW_SEALING = (319, 279), 2
 F_ADD_SEALS, F_SEAL_SHRINK = 1033, 2
 X32 = 0x40000000  # the bit of x86_64's other numbers
 
-# of these calls, the index of an argument, the bits of it that are asked for, and what
-# they may be
+# of these calls, for each argument that is looked at: its index, the bits of it that
+# are asked for, and what they may be
 OF_THREADS = 0x17D4FFF  # clone's flags of fork, threads and vfork; others: namespaces
 SHARED_OF_NO_FILE, HUGE = 0x21, 0x40000  # of mmap: no process shows it; the machine's
 WHOLE = 0xFFFFFFFF
+LIMITS = [0, 1, 2, 3, *range(5, 16)]  # all but RLIMIT_CORE, which `rlimits` sets
 BY_ARGUMENT = {
-    "clone": (0, WHOLE & ~OF_THREADS, [0]),
-    "mmap": (3, SHARED_OF_NO_FILE | HUGE, [0x00, 0x01, 0x20]),
+    "clone": [(0, WHOLE & ~OF_THREADS, [0])],
+    "mmap": [(3, SHARED_OF_NO_FILE | HUGE, [0x00, 0x01, 0x20])],
     # normal, random, sequential, willneed, dontneed, free, (no)hugepage, (do|dont)dump,
     # populate, guard: merged pages would tell who has the same ones
-    "madvise": (2, WHOLE, [0, 1, 2, 3, 4, 8, 14, 15, 16, 17, 22, 23, 102, 103]),
-    "prctl": (0, WHOLE, [15, 16]),  # the name of a thread
-    "prlimit64": (0, WHOLE, [0]),  # of the process that asks
-    "fcntl": (1, WHOLE, [0, 1, 2, 3, 4, 1030, 1032]),  # copies, flags, a pipe's size
+    "madvise": [(2, WHOLE, [0, 1, 2, 3, 4, 8, 14, 15, 16, 17, 22, 23, 102, 103])],
+    "prctl": [(0, WHOLE, [15, 16])],  # the name of a thread
+    "prlimit64": [(0, WHOLE, [0]), (1, WHOLE, LIMITS)],  # of the process that asks
+    "setrlimit": [(0, WHOLE, LIMITS)],
+    "fcntl": [(1, WHOLE, [0, 1, 2, 3, 4, 1030, 1032])],  # copies, flags, a pipe's size
     # is it a terminal, how wide; how much is there; to wait or not; to close or not
-    "ioctl": (1, WHOLE, [0x5401, 0x802C542A, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451]),
-    "socketpair": (0, WHOLE, [1]),  # local
+    "ioctl": [(1, WHOLE, [0x5401, 0x802C542A, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451])],
+    "socketpair": [(0, WHOLE, [1])],  # local
+    # no flag, as would tell who has read a file; nor that nobody needs it any more
+    "preadv2": [(5, WHOLE, [0])],
+    "pwritev2": [(5, WHOLE, [0])],
+    "fadvise64": [(3, WHOLE, [0, 1, 2, 3, 5])],
 }
 
 # struct seccomp_data, and the words of classic BPF
@@ -157,11 +163,13 @@ def filter_of(machine) -> bytes:
     ]
     for name in [it for it in numbers if it not in BY_ARGUMENT]:
         rules += [(EQUAL, 0, 1, numbers[name]), (RETURN, 0, 0, ALLOW)]
-    for name, (index, bits, values) in BY_ARGUMENT.items():
-        asked = [(LOAD, 0, 0, FIRST_ARGUMENT + 8 * index), (AND, 0, 0, bits)]
-        for value in values:
-            asked += [(EQUAL, 0, 1, value), (RETURN, 0, 0, ALLOW)]
-        asked += [(RETURN, 0, 0, REFUSED)]
+    for name, arguments in BY_ARGUMENT.items():
+        asked = []
+        for index, bits, values in arguments:
+            asked += [(LOAD, 0, 0, FIRST_ARGUMENT + 8 * index), (AND, 0, 0, bits)]
+            asked += [(EQUAL, len(values) - n, 0, it) for n, it in enumerate(values)]
+            asked += [(RETURN, 0, 0, REFUSED)]
+        asked += [(RETURN, 0, 0, ALLOW)]
         rules += [(EQUAL, 0, len(asked), numbers[name]), *asked]
     rules += [(AT_LEAST, 0, 1, NEWEST), (RETURN, 0, 0, UNKNOWN)]
     rules += [(RETURN, 0, 0, REFUSED)]

@@ -87,6 +87,11 @@ def nursery(request):
         pytest.param("28, 0, 4096, 12", id="madvise: pages that others have as well"),
         pytest.param("28, 0, 4096, 21", id="madvise: who has read a file"),
         pytest.param("27, 0, 4096, bytes(1)", id="mincore: the same"),
+        pytest.param("327, 0, bytes(16), 1, 0, 0, 8", id="preadv2: the same"),
+        pytest.param("221, 0, 0, 0, 4", id="fadvise64: that it is read anew"),
+        pytest.param("160, 4, bytes(16)", id="setrlimit: who looks at a crash"),
+        pytest.param("302, 0, 4, bytes(16), None", id="prlimit64: the same"),
+        pytest.param("302, os.getppid(), 7, None, bytes(16)", id="prlimit64: another"),
         pytest.param("149, 0, 4096", id="mlock"),
         pytest.param("162", id="sync: the whole machine waits"),
         pytest.param("188, b'.', b'user.a', b'b', 1, 0", id="setxattr"),
@@ -142,7 +147,7 @@ def test_no_file_can_be_locked(nursery, command):
 def test_sockets_and_mappings_of_its_own_are_allowed(nursery):
     """As pools, event loops and `np.memmap` need them."""
     code = """\
-import fcntl, mmap, socket
+import fcntl, mmap, os, socket
 import numpy as np
 found = []
 one, other = socket.socketpair()
@@ -150,8 +155,27 @@ one.send(b"here"); found.append(other.recv(9))
 found.append(fcntl.fcntl(one, fcntl.F_GETFD))
 np.memmap("x", "u1", "w+", shape=9)[:] = 7
 found.append(int(np.memmap("x", "u1", "r").sum()))
-found.append(len(mmap.mmap(-1, 4096, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)))"""
-    assert "[b'here', 1, 63, 4096]" == seen(nursery, "found", code)
+found.append(len(mmap.mmap(-1, 4096, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)))
+with open("x", "rb") as file:
+    os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_SEQUENTIAL)
+    found.append(os.preadv(file.fileno(), [bytearray(5)], 0))"""
+    assert "[b'here', 1, 63, 4096, 5]" == seen(nursery, "found", code)
+
+
+def test_a_crash_is_no_business_of_the_machine_s(nursery):
+    """Its kernel may start a program beyond the sandbox for each; at a limit of 1 it
+    does not (`fs/coredump.c`; not tried), and writes no file either, which is.
+    """
+    import resource  # Windows has none
+
+    most = str(min(1, resource.getrlimit(resource.RLIMIT_CORE)[1] % 2**64))
+    code = """\
+import os, subprocess, sys
+crash = [sys.executable, "-c", "import os; os.abort()"]
+found = [subprocess.run(crash, stderr=subprocess.DEVNULL).returncode, os.listdir()]
+limits = open("/proc/self/limits").read().splitlines()
+found += [it.split()[4:6] for it in limits if it.startswith("Max core")]"""
+    assert f"[-6, [], {[most, most]}]" == seen(nursery, "found", code)
 
 
 def test_threads_processes_and_limits_of_its_own_are_allowed(nursery):
