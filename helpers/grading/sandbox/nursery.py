@@ -55,7 +55,7 @@ PR_SET_PDEATHSIG, PR_SET_DUMPABLE = 1, 4
 PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 36, 38
 # file descriptors of ours, out of the way of who closes the first ones
 REQUESTS, ANSWERS, NOTES, END = range(900, 904)
-POLL_S = 0.05
+POLL_S, BREATH_S = 0.05, 0.005
 GONE = "nobody waits for it"
 TOO_MUCH, EARLY, DONE = "handed over too much", "ended early", b'"done"\n'
 ENDS = {signal.SIGCHLD}
@@ -302,9 +302,12 @@ def watch(child, notes, deadline, limits) -> tuple[str, int]:
     """
     hung_up, next_count, short, most = select.poll(), 0.0, ended_by_system(), 0
     hung_up.register(REQUESTS, 0)
+    woken = None
     while (left := deadline - time.monotonic()) > 0:
         if found := os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT):
             return way_of(found, ended_by_system() > short), most
+        if woken:  # by whoever signals without end
+            time.sleep(BREATH_S)
         if hung_up.poll(0):
             return GONE, most
         if time.monotonic() > next_count:  # also where processes end all the time
@@ -315,7 +318,7 @@ def watch(child, notes, deadline, limits) -> tuple[str, int]:
                 return TOO_MUCH, most
             most = max(most, give_way(processes))
             next_count = time.monotonic() + POLL_S
-        signal.sigtimedwait(ENDS, min(left, POLL_S))
+        woken = signal.sigtimedwait(ENDS, min(left, POLL_S))
     return LATE, most
 
 

@@ -2,11 +2,15 @@
 
 import mmap
 import os
+import signal
+import time
 
 import pytest
 
 from helpers.grading.sandbox import isolation, usage
+from helpers.grading.sandbox import nursery as nursery_of
 from helpers.grading.sandbox.children import Nursery
+from helpers.grading.sandbox.limits import LATE, Limits
 from helpers.grading.sandbox.usage import own_memory
 from tests.grading.asking import ended, needs_isolation
 from tests.quick import slow
@@ -116,6 +120,18 @@ seen = os.getpriority(os.PRIO_PROCESS, 0)"""
     assert max(mine, 8) <= steps[1] <= many
     how, messages = ended(nursery, "import os; seen = os.getpriority(0, 0)")
     assert {"seen": {"value": {"int": str(mine)}}} == messages[0]["answers"]
+
+
+def test_signals_without_end_do_not_keep_the_warm_process_busy(monkeypatch):
+    """A child may send it those for which it waits; it gives no way to others."""
+    looks, (pipe, _) = [], os.pipe()
+    monkeypatch.setattr(nursery_of, "REQUESTS", pipe)
+    monkeypatch.setattr(nursery_of, "descendants", lambda: [])
+    monkeypatch.setattr(os, "waitid", lambda *_: looks.append(1))
+    monkeypatch.setattr(signal, "sigtimedwait", lambda *_: signal.SIGCHLD)
+    until = time.monotonic() + 0.2
+    assert (LATE, 0) == nursery_of.watch(1, pipe, until, Limits())
+    assert len(looks) < 100
 
 
 @needs_isolation
