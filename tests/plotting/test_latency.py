@@ -1,5 +1,7 @@
 """Where a walk over sizes writes its numbers, and what latency allows."""
 
+import math
+
 import pytest
 
 from helpers import plotting
@@ -38,3 +40,11 @@ def test_littles_law_bounds_the_rate():
         "Bytes in flight and rates. A load takes 349 ns: memory, 4,600 GB/s, needs "
         "1.6 MB in flight; few: 0.8 MB, not measured; many: 4 MB, 4,000 GB/s."
     ) == picture.alt
+
+
+@pytest.mark.parametrize("known", [(349, math.nan), (math.nan, 4600)])
+def test_a_law_of_which_nothing_was_measured_is_no_figure(known):
+    """Such as of a walk that a learner has changed."""
+    picture = plotting.plot_in_flight({"few": (1e6, None)}, *known, "memory")
+
+    assert "Bytes in flight and rates: not measured." == picture.alt
