@@ -120,6 +120,50 @@ def test_a_store_races_with_the_load_of_the_loops_next_iteration():
     assert f"Put `cuda.syncthreads()` {between}" == race.remedy
 
 
+def test_a_load_behind_a_loop_of_other_threads_comes_after_it():
+    """Others had left the loop, or never came to it, when it stored; the load is of no
+    iteration.
+    """
+
+    @cuda.jit
+    def cleared(out):
+        tile = cuda.shared.array(64, int32)
+        t = cuda.threadIdx.x
+        if t == 0:
+            for i in range(64):
+                tile[i] = 0
+        out[t] = tile[t]
+
+    (race,) = emulate(cleared)[1, 64](np.zeros(64, np.int32)).races
+
+    store, load = line_of(cleared, "tile[i] = 0"), line_of(cleared, "out[t] =")
+    assert ("RAW", 32, True) == (race.kind, race.hazards, race.exact)
+    assert ("thread 0", "thread 32") == (race.first_thread, race.second_thread)
+    assert (
+        f"Put `cuda.syncthreads()` between line {store} and line {load}" == race.remedy
+    )
+
+
+def test_two_loops_of_different_lengths_are_one_race():
+    """The first store of a thread comes before the others' loads, and its last behind
+    some of them: both belong to one pair of lines.
+    """
+
+    @cuda.jit
+    def climbs_and_falls(out):
+        tile = cuda.shared.array(64, int32)
+        t = cuda.threadIdx.x
+        for i in range(t):
+            tile[t] = i
+        for _ in range(64 - t):
+            out[t] = tile[63 - t]
+
+    (race,) = emulate(climbs_and_falls)[1, 64](np.zeros(64, np.int32)).races
+
+    assert ("RAW", False) == (race.kind, race.exact)
+    assert 63 == race.hazards  # all but thread 0 store, and each cell has one reader
+
+
 def test_a_barrier_is_asked_for_within_a_device_function():
     """Where one call of it has both lines."""
 

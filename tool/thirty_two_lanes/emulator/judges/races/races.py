@@ -29,6 +29,7 @@ from thirty_two_lanes.emulator.judges.races.release_acquire import HappensBefore
 from thirty_two_lanes.emulator.judges.races.shared_suspects import SharedSuspects
 
 MOST_KEPT = 1 << 15  # different requests that are kept for a recorder
+TURNED = {"RAW": "WAR", "WAR": "RAW"}
 
 
 class RaceJudge:
@@ -137,6 +138,7 @@ class RaceJudge:
                 self.shared_suspects.alike.represented(),
             )
             races += [self._race(hazards, places) for hazards in found]
+        races = together(races)
         updated = {of_one_line(r) for r in races if r.kind == "WAW"} - {None}
         races = [
             replace(r, update=r.kind != "WAW" and of_one_line(r) in updated)
@@ -149,17 +151,23 @@ class RaceJudge:
         return result
 
     def _race(self, hazards, places) -> Race:
-        case = hazards.case
+        case, kind, threads = hazards.case, KINDS[hazards.case.kind], hazards.threads
         earlier, later = places[case.earlier], places[case.later]
+        next_turn = min(self._order(*earlier)) > max(self._order(*later))
+        turned = next_turn and SCOPES[case.scope] != "copy"
+        if turned and not self._in_one_loop(earlier[0], later[0]):
+            # some threads were in a loop that others had left or never came to
+            earlier, later, threads = later, earlier, threads[::-1]
+            kind, next_turn = TURNED.get(kind, kind), False
         first, first_kind, array, space = earlier
         second, second_kind, other_array, _ = later
         cell, second_cell = (
             self._cell(hazards.cell, name, space) for name in (array, other_array)
         )
         scope = SCOPES[case.scope]
-        threads = [self._thread(number, scope) for number in hazards.threads]
+        threads = [self._thread(number, scope) for number in threads]
         return Race(
-            kind=KINDS[case.kind],
+            kind=kind,
             space=space,
             scope=scope,
             array=array,
@@ -175,7 +183,7 @@ class RaceJudge:
             value=self._value(hazards),
             exact=hazards.exact,
             second_cell=second_cell if second_cell != cell else "",
-            next_turn=min(self._order(*earlier)) > max(self._order(*later)),
+            next_turn=next_turn,
         )
 
     def _value(self, hazards) -> str:
@@ -194,6 +202,18 @@ class RaceJudge:
             for n, it in enumerate(self.began.references)
             if (it.site, it.race_kind, it.array) == place
         ]
+
+    def _in_one_loop(self, *sites):
+        """Is there a loop that holds all these sites?"""
+        code = self.began.code
+        at = [{pc for pc, it in enumerate(code) if site in it.sites} for site in sites]
+        loops = [
+            range(begin, end + 1)
+            for end, block in enumerate(code)
+            for begin in (block.then, block.otherwise)
+            if 0 <= begin <= end
+        ]
+        return any(all(pcs & {*loop} for pcs in at) for loop in loops)
 
     def _thread(self, number, scope):
         block, thread = divmod(number, self.clocks.width)
@@ -220,6 +240,21 @@ class RaceJudge:
             address - allocation.first, allocation.shape, allocation.strides
         )
         return f"{allocation.name}[{', '.join(map(str, index))}]"
+
+
+def together(races) -> list[Race]:
+    """One race of those with the same accesses: what is in a loop of only some threads
+    is counted as before the other line in some iterations, and as behind it in others.
+    """
+    found = {}
+    for race in races:
+        case = race.kind, race.scope, race.first, race.second, race.array
+        case += race.first_kind, race.second_kind, race.same_value, race.next_turn
+        known = found.setdefault(case, race)
+        if known is not race:
+            most = max(known.hazards, race.hazards)
+            found[case] = replace(known, hazards=most, exact=False)
+    return [*found.values()]
 
 
 def of_one_line(race):
