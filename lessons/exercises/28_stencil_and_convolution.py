@@ -140,6 +140,31 @@ class WalkDown(SpeedUp):
                     out[row, col] = a + b + c + d + e
                     a, b, c, d = b, c, d, e
     '''
+    others = {
+        "loops over a local array, which the compiler keeps in registers": (
+            """
+            @cuda.jit
+            def walk_down(out, src):
+                col, strip = cuda.grid(2)
+                last = cuda.local.array(5, $type)
+                top = ROWS * strip
+                if top >= out.shape[0]:
+                    return
+                here = min(col, out.shape[1] - 1)
+                for k in range(4):
+                    last[k + 1] = src[top + k, here]
+                for row in range(top, min(top + ROWS, out.shape[0])):
+                    for k in range(4):
+                        last[k] = last[k + 1]
+                    last[4] = src[row + 4, here]
+                    total = $type(0)
+                    for k in range(5):
+                        total += last[k]
+                    if col == here:
+                        out[row, col] = total
+            """,
+        ),
+    }
     wrong = {
         "nothing moves up": ("wrong", "a, b, c, d = b, c, d, e", "pass"),
         "one stays behind": ("wrong", "a, b, c, d = b, c, d, e", "b, c, d = c, d, e"),
