@@ -260,6 +260,10 @@ class ColumnWindow(SpeedUp):
     def of_two(self):
         return self.of("here", "here", "below")
 
+    @property
+    def of_next(self):
+        return self.of("found", "held[k]")
+
     given = """
         @cuda.jit
         def column_window(out, a):
@@ -281,6 +285,26 @@ class ColumnWindow(SpeedUp):
                     out[row, col] = $of_held
                     above, here = here, below
     """
+    others = {
+        "loops over a local array, which the compiler keeps in registers": (
+            """
+            @cuda.jit
+            def column_window(out, a):
+                col, held = cuda.grid(1), cuda.local.array(3, $type)
+                if col < out.shape[1]:
+                    for k in range(2):
+                        held[k + 1] = a[k, col]
+                    for row in range(out.shape[0]):
+                        for k in range(2):
+                            held[k] = held[k + 1]
+                        held[2] = a[row + 2, col]
+                        found = held[0]
+                        for k in range(1, 3):
+                            found = $of_next
+                        out[row, col] = found
+            """,
+        ),
+    }
     wrong = {
         "no guard": ("bounds", "if col < out.shape[1]:", "if True:"),
         "guard one too far": ("bounds", "col < out", "col <= out"),
