@@ -82,6 +82,14 @@ class Softmax(Write):
             for col in range(lane, cols, 32):
                 out[row, col] = $power / total
     """
+    others = {
+        "powers are stored, and each lane divides its own": (
+            "total += $power",
+            "power = $power\n        out[row, col] = power\n        total += power",
+            "out[row, col] = $power / total",
+            "out[row, col] /= total",
+        ),
+    }
     wrong = {
         "the exponential alone": (
             "wrong",
@@ -238,6 +246,14 @@ class LayerNorm(Write):
             for col in range(lane, cols, 32):
                 out[row, col] = (a[row, col] - mean) / root
     """
+    others = {
+        "differences are stored, and each lane divides its own": (
+            "away = a[row, col] - mean",
+            "away = a[row, col] - mean\n        out[row, col] = away",
+            "out[row, col] = (a[row, col] - mean) / root",
+            "out[row, col] /= root",
+        ),
+    }
     wrong = {
         "the mean square less the squared mean": (
             "wrong",
