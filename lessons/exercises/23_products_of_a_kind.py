@@ -77,6 +77,15 @@ class Symmetric(Write):
             "if row $least col:\n            c[row, col] = total\n"
             "        else:\n            c[row, col] = 0",
         ),
+        "the last element in place of those beyond the edge": (
+            *("inside and left < a.shape[1]", "True"),
+            *("a[at + y, left]",
+              "a[min(at + y, a.shape[0] - 1), min(left, a.shape[1] - 1)]"),
+            *("inside and col < a.shape[1]", "True"),
+            *("a[at + y, col]",
+              "a[min(at + y, a.shape[0] - 1), min(col, a.shape[1] - 1)]"),
+            *("range(TILE):", "range(min(TILE, a.shape[0] - at)):"),
+        ),
     }
     by_block = "if cuda.blockIdx.y $least cuda.blockIdx.x:"
     wrong = {
