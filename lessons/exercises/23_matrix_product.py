@@ -96,10 +96,8 @@ class Product(Write):
         return {"c": Out((m, n), self.type), "a": a, "b": b}
 
     def launch(self, m, k, n):
-        return (ceil(n / self.tile), ceil(m / self.tile)), (
-            self.tile,
-            self.tile,
-        )
+        blocks = ceil(n / self.tile), ceil(m / self.tile)
+        return blocks, (self.tile, self.tile)
 
     def spec(self, a, b):
         return a @ b
@@ -125,6 +123,15 @@ class Product(Write):
             if row < c.shape[0] and col < c.shape[1]:
                 c[row, col] = total
     """
+    others = {
+        "the last element in place of those beyond the edge": (
+            *("a[row, at + x] if in_a else $type(0)",
+              "a[min(row, a.shape[0] - 1), min(at + x, a.shape[1] - 1)]"),
+            *("b[at + y, col] if in_b else $type(0)",
+              "b[min(at + y, b.shape[0] - 1), min(col, b.shape[1] - 1)]"),
+            *("range(TILE):", "range(min(TILE, a.shape[1] - at)):"),
+        ),
+    }
     second = "tile_b[k, x]\n        cuda.syncthreads()", "tile_b[k, x]"
     wrong = {
         "no first barrier": ("race", "cuda.syncthreads()", "pass"),
@@ -135,30 +142,17 @@ class Product(Write):
             "if row >= c.shape[0] or col >= c.shape[1]:\n        return\n"
             "    total = $type(0)",
         ),
-        "no zeros in the tile of `a`": (
-            "bounds",
-            " if in_a else $type(0)",
-            "",
-        ),
-        "no zeros in the tile of `b`": (
-            "bounds",
-            " if in_b else $type(0)",
-            "",
-        ),
+        "no zeros in the tile of `a`": ("bounds", " if in_a else $type(0)", ""),
+        "no zeros in the tile of `b`": ("bounds", " if in_b else $type(0)", ""),
         "cells beyond the edge that nobody fills": (
-            *(
-                "uninitialised",
-                "tile_a[y, x] = a[row, at + x] if in_a else $type(0)",
-            ),
+            *("uninitialised", "tile_a[y, x] = a[row, at + x] if in_a else $type(0)"),
             "if in_a:\n            tile_a[y, x] = a[row, at + x]",
         ),
         "the edge of `a` on one side": (
             *("bounds", "row < a.shape[0] and at + x", "at + x"),
         ),
         "no guard of the store": (
-            "bounds",
-            "if row < c.shape[0] and col",
-            "if col",
+            *("bounds", "if row < c.shape[0] and col", "if col"),
         ),
         "whole steps only": (
             *("tail", "range(0, a.shape[1], TILE)"),
@@ -234,12 +228,8 @@ class TimesTransposed(SpeedUp):
     @property
     def budget(self):
         loads = {"a": 2, "b": 1} if self.wide == "n" else {"a": 1, "b": 2}
-        return {
-            "loads": loads,
-            "sectors": 4,
-            "conflicts": 0,
-            "shared_bytes": 2 * 4 * 32 * 33,
-        }
+        room = 2 * 4 * 32 * 33
+        return {"loads": loads, "sectors": 4, "conflicts": 0, "shared_bytes": room}
 
     def inputs(self, rng, m, k, n):
         a, b = small(rng, (m, k), self.type), small(rng, (n, k), self.type)
@@ -288,6 +278,15 @@ class TimesTransposed(SpeedUp):
             if row < c.shape[0] and col < c.shape[1]:
                 c[row, col] = total
     """
+    others = {
+        "the last element in place of those beyond the edge": (
+            *("a[row, at + x] if in_a else $type(0)",
+              "a[min(row, a.shape[0] - 1), min(at + x, a.shape[1] - 1)]"),
+            *("b[row_b, at + x] if in_b else $type(0)",
+              "b[min(row_b, b.shape[0] - 1), min(at + x, b.shape[1] - 1)]"),
+            *("range(32):", "range(min(32, a.shape[1] - at)):"),
+        ),
+    }
     second = "tile_b[x, k]\n        cuda.syncthreads()", "tile_b[x, k]"
     wrong = {
         "no first barrier": ("race", "cuda.syncthreads()", "pass"),
