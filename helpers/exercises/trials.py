@@ -13,6 +13,7 @@ import warnings
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from inspect import signature
+from math import sqrt
 
 import numpy as np
 from numba import cuda
@@ -37,7 +38,7 @@ EVEN, RAGGED, SMALLER, LARGER, FAR = "even", "ragged", "smaller", "larger", "far
 SIDES = "", "far below 0", "close together", "far above 0"
 WHOLE, SMALL = "that are whole", 8  # and no larger
 PARTS = 5003  # of the largest number, of which some differ where numbers are close
-LARGE = 2.0**60  # what floats are stretched to; their squares are float32, too
+ROOMY = 4  # times beyond the largest floats: they may be added, and so may squares
 
 
 @dataclass(frozen=True)
@@ -219,7 +220,8 @@ def trial(task, size, kind, seed, order) -> Trial:
 
 def stretched(trial, side) -> Trial:
     """A trial with the inputs whose order alone matters on a side: distances between
-    them are so many times as large.
+    them are so many times as large, up to the largest of their type; or up to its root,
+    where the specification squares them.
     """
     arrays = {name: trial.arguments[name] for name in trial.task.ordered}
     kinds = {it.dtype.kind for it in arrays.values()}
@@ -228,19 +230,30 @@ def stretched(trial, side) -> Trial:
     if side == SIDES[2]:
         moved = closer(arrays) if len(kinds) == 1 else {}
         return replace(trial, arguments=trial.arguments | moved, side=side)
-    wide = "f8" if "f" in kinds else "i8"
+    top = min(map(largest_of, arrays.values()))
+    found = replace(trial, arguments=trial.arguments | filling(arrays, side, top))
+    try:
+        with np.errstate(over="raise"):
+            found.expected  # noqa: B018
+    except FloatingPointError:
+        arrays = filling(arrays, side, sqrt(top) / ROOMY)
+        found = replace(trial, arguments=trial.arguments | arrays)
+    return replace(found, side=side)
+
+
+def filling(arrays, side, top) -> dict:
+    """Arrays whose numbers are so large, on a side; as they are if they are larger."""
+    wide = np.float64 if "f" in {it.dtype.kind for it in arrays.values()} else np.int64
     least = np.floor(min(it.min() for it in arrays.values())).astype(wide)
     most = np.ceil(max(it.max() for it in arrays.values())).astype(wide)
     zero = most + 1 if side == SIDES[1] else least - 1
-    top = min(map(largest_of, arrays.values()))
     times = int(top / (float(most) - float(least) + 2)).bit_length() - 1
-    if times < 0:  # they fill their type
-        return trial
-    moved = {
-        name: ((it.astype(wide) - zero) * 2**times).astype(it.dtype)
+    if times < 0:
+        return arrays
+    return {
+        name: ((it.astype(wide) - zero) * wide(2) ** times).astype(it.dtype)
         for name, it in arrays.items()
     }
-    return replace(trial, arguments=trial.arguments | moved, side=side)
 
 
 def closer(arrays) -> dict:
@@ -258,7 +271,9 @@ def closer(arrays) -> dict:
 
 def largest_of(array) -> float:
     """How large the numbers of an array are stretched to."""
-    return LARGE if array.dtype.kind == "f" else np.iinfo(array.dtype).max
+    if array.dtype.kind == "f":
+        return float(np.finfo(array.dtype).max) / ROOMY
+    return np.iinfo(array.dtype).max
 
 
 def with_whole_numbers(trial, like) -> Trial:
