@@ -19,6 +19,7 @@ class InOut(NamedTuple):
 
 
 SMALL = 2  # bytes of whole numbers that stay as they are
+SCALES = 8  # the exponent, up or down
 
 
 def full(kind, values, most=None) -> np.ndarray:
@@ -35,8 +36,13 @@ def full(kind, values, most=None) -> np.ndarray:
 
 
 def numbers(rng, kind, low, high, shape) -> np.ndarray:
-    """Random numbers of a type; floats are between two limits."""
-    return full(kind, rng.uniform(low, high, shape), max(abs(low), abs(high)))
+    """Random numbers of a type; floats are between two limits, times a power of two
+    that is drawn, too: no number of a kernel's own is larger than all of them.
+    """
+    values = rng.uniform(low, high, shape)
+    if np.dtype(kind).kind == "f":
+        values = np.ldexp(values, rng.integers(-SCALES, SCALES, endpoint=True))
+    return full(kind, values, max(abs(low), abs(high)))
 
 
 def whole_size(size) -> tuple:
