@@ -79,10 +79,10 @@ class Embedding(Write):
     budget = {"sectors": 4}
 
     def inputs(self, rng, n, width):
-        known = 35 + n % 8
+        known = 35 + n + n % 8
         words = rng.integers(0, known, n)
         none = rng.random(n) < 0.3
-        words[none] = -rng.integers(1, 10 ** rng.integers(1, 9, none.sum()))
+        words[none] = -rng.integers(1, 10 ** rng.integers(1, 10, none.sum()))
         words[rng.permutation(n)[:2]] = (0, known - 1)[:n]
         table = numbers(rng, self.type, -9000, 9000, (known, width))
         out = Out((n, width), self.type)

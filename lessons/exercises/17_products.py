@@ -149,7 +149,7 @@ class Csr(Write):
     fixed = ("starts", "columns")
 
     def inputs(self, rng, rows, cols):
-        lengths = np.minimum(np.resize((110, 0, 75, 33, 64, 5), rows), cols)
+        lengths = np.minimum(np.resize((cols, 0, 75, 33, 64, 5), rows), cols)
         columns = []
         for length in rng.permutation(lengths):
             band = min(10 * length // 9, cols)
