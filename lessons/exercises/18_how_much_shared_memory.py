@@ -152,13 +152,14 @@ class SortRecords(Write):
     ordered = ("keys",)
 
     def inputs(self, rng, rows, cols):
-        least = 128 if self.label == "int16" else 0
-        labels = rng.integers(0, 256, (rows, cols))
+        label = np.iinfo(self.label)
         return {
             "sorted_keys": Out((rows, cols), self.key),
             "sorted_labels": Out((rows, cols), self.label),
             "keys": full(self.key, rng.integers(0, 40, (rows, cols)) / 3),
-            "labels": (labels - least).astype(self.label),
+            "labels": rng.integers(
+                label.min, label.max, (rows, cols), self.label, endpoint=True
+            ),
         }
 
     def launch(self, rows, cols):
