@@ -172,7 +172,8 @@ DIVIDES = {"floordiv": int, "truediv": int, "rshift": lambda bits: 1 << min(bits
 
 class OwnNumbers(NamedTuple):
     """The whole numbers of a kernel that may count something: all, and those of them
-    that may bound it, as it compares them, or as its narrow types hold none beyond.
+    that may bound it, as it compares them, or as its narrow types or its arrays hold
+    none beyond.
     """
 
     all: set
@@ -181,8 +182,8 @@ class OwnNumbers(NamedTuple):
 
 def own_numbers(kernel, threads) -> OwnNumbers:
     """Those that a kernel's instructions have among their operands, or compute of
-    constants alone, among which are the threads of a block; and these times all that
-    something is divided by.
+    constants alone, among which are the threads of a block; the sizes of its arrays;
+    and these times all that something is divided by.
     """
     code = [it for block in kernel.blocks for it in block]
     made = made_once(code) | sizes_of_block(code, np.ravel(threads))
@@ -191,6 +192,9 @@ def own_numbers(kernel, threads) -> OwnNumbers:
         numbers = set().union(*(numbers_in(each, made) for each in operands_of(it)))
         if isinstance(it, ir.Cast) and it.dtype.kind in "iu" and it.dtype.itemsize < 4:
             numbers.add(int(np.iinfo(it.dtype).max) + 1)
+            bounds |= numbers
+        if isinstance(it, ir.Allocate):
+            numbers = {*it.shape, prod(it.shape)}
             bounds |= numbers
         if isinstance(it, ir.Operation) and it.operator in BOUNDS:
             bounds |= numbers
