@@ -160,11 +160,12 @@ class BlockScan(Write):
     @property
     def budget(self):
         rounds = {64: 6, 128: 7}[self.block]
-        cells = 4 * self.block
+        warps = 4 * self.block // 32
         return {
-            "shared_bytes": cells,
+            "shared_bytes": 4 * self.block,
             "barriers": 2 * rounds + 1,
             "loads": {"a": 1},
+            "shared_requests": 4 * rounds * warps,
         }
 
     def inputs(self, rng, size):
@@ -305,7 +306,7 @@ class BlockScan(Write):
             """,
         ),
         "each thread adds up the tile": (
-            "over_budget:work",
+            "over_budget:shared_requests",
             """
             @cuda.jit
             def block_scan(out, a):
@@ -331,7 +332,7 @@ class BlockScan(Write):
             "Keep what you load in a variable, with a barrier before the load and one "
             "after it.",
         ),
-        "over_budget:work": (
+        "over_budget:shared_requests": (
             "How many additions does the last thread make, and how many rounds of "
             "doubling would it take?",
             "After the round with step 1 each cell holds the sum of 2 elements, after "

@@ -165,8 +165,13 @@ class Scan(Write):
 
     @property
     def budget(self):
-        barriers = 3 * {64: 14, 96: 16}[self.block]
-        return {"loads": {"a": 1}, "barriers": barriers, "shared_bytes": 1024}
+        rounds, warps = {64: (6, 2), 96: (7, 3)}[self.block]
+        return {
+            "loads": {"a": 1},
+            "barriers": 3 * (2 * rounds + 2),
+            "shared_bytes": 1024,
+            "shared_requests": 3 * 4 * rounds * warps,
+        }
 
     def inputs(self, rng, size):
         a = numbers(rng, self.type, -50, 100, size)
