@@ -43,7 +43,8 @@ class Dot(Write):
         a = numbers(rng, self.type, -10, 60, size)
         b = numbers(rng, self.type, 1, 5, size)
         if rng.random() < 0.5:
-            b = -b  # of one sign, so that the sum is large
+            b = -b  # most of one sign, so that the sum is large
+        b = np.where(rng.random(size) < 0.9, b, -b)
         return {"out": InOut(np.zeros(1, self.type)), "a": a, "b": b}
 
     def launch(self, size):

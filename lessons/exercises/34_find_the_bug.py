@@ -31,6 +31,7 @@ class Average(Fix):
     def inputs(self, rng, size):
         most = 8 * self.block   # so that some are more than there are elements
         a = numbers(rng, self.type, 1, most, size) * rng.choice((-1, 1))
+        a = np.where(rng.random(size) < 0.9, a, -a)     # most of one sign
         return {"out": InOut(np.zeros(1, self.type)), "a": a.astype(self.type)}
 
     def launch(self, size):
