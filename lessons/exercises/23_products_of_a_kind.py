@@ -21,7 +21,7 @@ class Symmetric(Write):
 
     stars, points = 2, 4
     choices = {"side": ("lower", "upper"), "type": ("float32", "int32")}
-    even, ragged = ((32, 48),), ((1, 1), (35, 20))
+    even, ragged = ((32, 48), (16, 64)), ((1, 1), (35, 20))
     budget = {"loads": {"a": 4}, "sectors": 4, "conflicts": 0}
     setup = "TILE = 16"
 
@@ -175,8 +175,9 @@ class Symmetric(Write):
 class FourRows(SpeedUp):
     """Multiply matrices of any size, m × k by k × n, in tiles of 16 × 16, with blocks of
     16 × 4 threads: each thread makes 4 elements of one column of `c`, 4 rows apart. The
-    kernel does so, one element after the other. Load each cell of the tile of `b` from
-    shared memory once, and use it for all four.
+    kernel does so, one element after the other, and loads each cell of the tile of `b`
+    four times. Make as few requests to shared memory as if it were loaded once and used
+    for all four.
     """
 
     stars, points = 3, 5
