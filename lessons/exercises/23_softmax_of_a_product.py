@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from helpers.exercises.arguments import numbers
 from helpers.exercises.exercise import Out, Write
 
 
@@ -34,13 +35,16 @@ class Attention(Write):
     def inputs(self, rng, queries, keys, length):
         q = rng.normal(size=(queries, length)).astype(np.float32)
         k = rng.normal(size=(keys, length)).astype(np.float32)
-        v = rng.normal(size=(keys, length)).astype(np.float32)
+        v = numbers(rng, np.float32, -2, 9, (keys, length))
         far = np.arange(keys) % 8 > 3
-        q[:2, 0] = (12, -12)[:queries]  # the scores of the second are far below zero
+        # scores far above zero, far below it, and close together
+        q[:3, 0] = rng.permutation((12, -12, rng.normal()))[:queries]
         k[:, 0] = np.sqrt(length) * np.where(far, 20, 10)
-        largest = keys - 1 if keys < 200 else rng.integers(keys // 2, keys)
-        k[largest, 0] = 30 * np.sqrt(length)  # the largest score of the first query
-        return {"out": Out((queries, length)), "q": q, "k": k, "v": v + 2}
+        largest = keys - 1
+        if keys > 200 and rng.random() < 0.5:
+            largest = rng.integers(keys // 2, keys)
+        k[largest, 0] = 30 * np.sqrt(length)  # the score that is farthest from zero
+        return {"out": Out((queries, length)), "q": q, "k": k, "v": v}
 
     def launch(self, queries, keys, length):
         return queries, self.threads
