@@ -5,6 +5,7 @@ from math import ceil
 import numpy as np
 
 from helpers import emulate
+from helpers.exercises.arguments import numbers
 from helpers.exercises.exercise import Explain, Out, Predict, Write
 from helpers.exercises.sources import kernel_of
 
@@ -269,11 +270,10 @@ class DistanceMatrix(Write):
         return {"loads": loads, "shared_bytes": 16 * self.tile}
 
     def inputs(self, rng, rows, cols):
-        p, q = rng.uniform(-50, 50, (2, rows)), rng.uniform(-50, 50, (2, cols))
         return {
             "out": Out((rows, cols)),
-            "p": p.astype(np.float32),
-            "q": q.astype(np.float32),
+            "p": numbers(rng, np.float32, -50, 50, (2, rows)),
+            "q": numbers(rng, np.float32, -50, 50, (2, cols)),
         }
 
     def launch(self, rows, cols):
