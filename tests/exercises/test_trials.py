@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from helpers.exercises import sizes, sources, trials
+from helpers.exercises.arguments import numbers
 from helpers.exercises.judging import JudgedKernel
 from helpers.exercises.trials import trials_of
 from tests.exercises.specimen import PairSums
@@ -150,9 +151,35 @@ def test_a_number_that_a_kernel_compares_is_known(bound, number):
     text = TASK.answer_text.replace("if i < a.size:", f"if i < a.size and {bound}:")
     case = JudgedKernel(TASK, TASK.kernel(text), 1)
 
-    numbers = sizes.own_numbers(case.program.ir, 64)
+    found = sizes.own_numbers(case.program.ir, 64)
 
-    assert number in numbers.bounds and number in numbers.all
+    assert number in found.bounds and number in found.all
+
+
+def test_the_sizes_of_a_kernel_s_arrays_are_known():
+    """Of shared and of local memory: along each axis, and of all cells."""
+    text = TASK.answer_text.replace(
+        "    if t == 0:",
+        "    own = cuda.local.array((3, 700), float32)\n"
+        "    own[t % 3, 0] = a[0]\n"
+        "    if t == 0:",
+    )
+    case = JudgedKernel(TASK, TASK.kernel(text), 1)
+
+    found = sizes.own_numbers(case.program.ir, 64)
+
+    assert {65, 700, 2100} <= found.bounds & found.all
+
+
+def test_the_scale_of_floats_is_drawn():
+    """From one launch to the next; whole numbers fill a part of their type."""
+    rng = np.random.default_rng(1)
+    floats = [numbers(rng, "float32", -9, 10, 99) for _ in range(60)]
+    whole = [numbers(rng, "int32", -9, 10, 99) for _ in range(60)]
+
+    largest, smallest = (f(np.abs(it).max() for it in floats) for f in (max, min))
+    assert 1000 < largest and 1 > smallest
+    assert all(2**28 < np.abs(it).max() < 2**30 for it in whole)
 
 
 def test_sizes_go_farther_where_a_number_is_compared():
