@@ -151,7 +151,7 @@ def beyond(rng, most, limit, bound=0) -> int:
     if bound > least:
         least, top = bound, bound + most
     top = min(top, limit or top)
-    least = least if least < top else most
+    least = least if least < top else max(most, bound)
     return int(rng.integers(least, top)) + 1 if least < top else most
 
 

@@ -122,6 +122,7 @@ def test_a_size_is_drawn_up_to_its_limit():
     for limit, drawn in ((None, {*range(21, 31)}), (20, {*range(11, 21)}), (11, {11})):
         assert drawn == {sizes.beyond(rng, 10, limit) for _ in range(400)}
     assert 10 == sizes.beyond(rng, 10, 10)
+    assert {15, 16} == {sizes.beyond(rng, 10, 16, bound=14) for _ in range(400)}
 
 
 def test_the_numbers_of_a_long_chain_are_found_at_once():
