@@ -149,6 +149,7 @@ class SortRecords(Write):
     stars, points = 2, 4
     choices = {"key": ("float32", "int32", "float64"), "label": ("int16", "uint8")}
     even, ragged = ((2, 64), (5, 32)), ((1, 1), (3, 33), (1, 77), (4, 7))
+    limits = None, 1024  # threads of a block
     ordered = ("keys",)
 
     def inputs(self, rng, rows, cols):
