@@ -136,7 +136,8 @@ class Race:
         if self.second_cell:
             arrays = [it.partition("[")[0] for it in (self.cell, self.second_cell)]
             return (
-                f"`{arrays[0]}` and `{arrays[1]}` overlap: take slices that do not, or "
+                f"`{arrays[0]}` and `{arrays[1]}` overlap: take slices that do not. "
+                "Only where one is to follow the other in the same bytes, "
                 f"{lowered(self._order)}"
             )
         return self._order

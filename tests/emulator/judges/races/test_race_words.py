@@ -281,3 +281,23 @@ def test_the_remedy_of_a_statement_in_a_loop_leaves_no_race():
         "one more `cuda.syncthreads()` behind the store"
     ) == race.remedy
     assert not summed(apart=True).races
+
+
+def test_arrays_that_overlap_are_to_be_parted_before_any_barrier():
+    """A barrier would end the race, and not the loss of what was stored before."""
+
+    @cuda.jit
+    def two_tables(out):
+        times = cuda.shared.array(0, int32)
+        names = cuda.shared.array(0, int32)
+        t = cuda.threadIdx.x
+        times[t] = t
+        names[63 - t] = -t
+        cuda.syncthreads()
+        out[t] = times[t]
+
+    race = emulate(two_tables)[1, 64, 0, 256](np.zeros(64, np.int32)).races[0]
+
+    assert race.remedy.startswith(
+        "`times` and `names` overlap: take slices that do not."
+    )

@@ -150,8 +150,8 @@ def _below_zero(index, dtype):
 def _remedy(index, below, size, name, axis, ndim, space):
     if size == 0 and space == "shared":
         return (
-            f"`{name}` is dynamic shared memory, and this launch gives it none: write "
-            "its bytes as the fourth value in the brackets, `[blocks, threads, 0, 128]`"
+            f"`{name}` is dynamic shared memory, and this launch gives it none: its "
+            "bytes are the fourth value in the brackets, `[blocks, threads, 0, bytes]`"
         )
     if size == 0:
         return (
