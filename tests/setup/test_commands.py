@@ -45,7 +45,7 @@ def run(script, *arguments, **settings):
 
 @needs_make
 @pytest.mark.parametrize(
-    "command", sorted(set(re.findall(r"\bmake ([a-z-]+)", README)))
+    "command", sorted(set(re.findall(r"(?:`|^ *)make ([a-z-]+)", README, re.MULTILINE)))
 )
 def test_a_command_of_the_readme_is_one_of_make(command):
     """`make -n` finds every command that the README names."""
