@@ -42,12 +42,55 @@ def test_the_sentence_names_the_largest_reasons_and_the_issue_slots():
     ) == said
 
 
+@pytest.mark.parametrize(
+    "stalls, told",
+    [
+        ({"barrier": 8, "membar": 2}, "80% of the warps' waiting is for a barrier and"),
+        ({"barrier": 81, "membar": 19}, "81% of the warps' waiting is for a barrier; "),
+        ({"drain": 20, "membar": 30, "barrier": 50}, " and 30% for a fence; "),
+    ],
+)
+def test_a_second_reason_is_told_from_a_fifth_of_the_waiting_on(stalls, told):
+    """And never a third."""
+    assert told in sentence({"issue_percent": 1, "stalls": stalls})
+
+
+def test_what_an_older_recording_did_not_count_adds_nothing():
+    """There were no counters of local memory at first."""
+    without = {k: v for k, v in COUNTED.items() if not k.startswith("local")}
+
+    assert 320 == traffic(without)["L1"]
+
+
 @pytest.mark.parametrize("counters", [{}, {"global_load_sectors": 3}])
 def test_nothing_is_said_of_what_was_not_counted(counters):
     """An older recording has neither bytes nor stalls."""
     assert ({}, {}, "") == (traffic(counters), waits(counters), sentence(counters))
 
 
-def test_each_reason_that_is_recorded_has_words():
+# a word of what Nsight Compute's Kernel Profiling Guide says of each
+GUIDE = {
+    "barrier": "barrier",
+    "branch_resolving": "branch",
+    "dispatch_stall": "dispatch",
+    "drain": "stores",
+    "imc_miss": "constant",
+    "lg_throttle": "queue to global",
+    "long_scoreboard": "global or local",
+    "math_pipe_throttle": "arithmetic",
+    "membar": "fence",
+    "mio_throttle": "queue to shared",
+    "misc": "else",
+    "no_instruction": "next instruction",
+    "not_selected": "turn",
+    "short_scoreboard": "shared memory",
+    "sleeping": "sleep",
+    "tex_throttle": "texture",
+    "wait": "fixed",
+}
+
+
+def test_each_reason_that_is_recorded_is_told_as_the_guide_explains_it():
     """All but that of the warp that did issue."""
-    assert {*record.STALLS} - {"selected"} == set(REASONS)
+    assert {*record.STALLS} - {"selected"} == set(GUIDE)
+    assert all(word in REASONS[name] for name, word in GUIDE.items())

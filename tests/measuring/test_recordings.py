@@ -171,6 +171,21 @@ def test_an_edited_kernel_is_near_what_was_recorded_under_its_name(recorded):
     assert form("copy", "c") == near
 
 
+@pytest.mark.parametrize("nearer, farther", [
+    ({"constants": ("a",)}, {"constants": ("b", "c", "d")}),
+    ({}, {"constants": ("a", "b"), "launch": "2 blocks"}),
+    ({"launch": "2 blocks"}, {"arguments": ("int64 1",)}),
+    ({"arguments": ("int64 1",)}, {"code": "edited"}),
+])
+def test_the_nearest_shares_code_then_arguments_then_launch(nearer, farther, recorded):
+    """Then as many of the constants as there are, whatever others it has."""
+    asked = form(constants=("a", "b"))
+    for forms in (nearer, farther), (farther, nearer):
+        recorded(*(form(**it) for it in forms))
+
+        assert form(**nearer) == recordings.nearest(asked)[0]
+
+
 def test_nothing_is_near_a_kernel_of_another_name_and_source(recorded):
     """A kernel never seen has no nearest recording."""
     recorded(form())
@@ -189,6 +204,11 @@ def test_differences_are_told_in_words(other, words):
     known = form(**{"constants": ("n = 1",), **other})
 
     assert words == recordings.differences(known, form(constants=("n = 1",)))
+
+
+def test_what_lacks_constants_says_so():
+    """It has nothing that the form asked for has not."""
+    assert "fewer constants" == recordings.differences(form(), form(constants=("n",)))
 
 
 def test_every_recording_in_the_repository_can_be_read():
