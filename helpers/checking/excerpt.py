@@ -32,7 +32,7 @@ def part(array, shape, index):
             slice(start, min(array.shape[-1], start + 2 * BESIDE + 1)),
         )
     else:
-        of_row = array.ndim > 1 and array.shape[:1] == shape[:1]
+        of_row = array.shape[:1] == shape[:1]
         first = [index[0] if of_row else 0] + [0] * array.ndim
         where = (*first[: array.ndim - 1], slice(0, min(WHOLE // 2, array.shape[-1])))
     inside = (
