@@ -109,6 +109,8 @@ def _places(parent, function):
         for index, node in nodes:
             if not isinstance(node, ast.AST) or _is_about_words(node, field):
                 continue
+            if _is_the_rest(node, parent):
+                continue
             inner = _lines(node) if isinstance(node, FUNCTIONS) else function
             yield (parent, field, index), inner, node
             yield from _places(node, inner)
@@ -122,6 +124,12 @@ def _is_about_words(node, field):
         or isinstance(node, ast.keyword)
         and node.arg == "strict"  # of zip: it asks and changes nothing
     )
+
+
+def _is_the_rest(node, parent):
+    """Is it the -1 of a `reshape`? NumPy takes any number below 0 for it."""
+    name = getattr(getattr(parent, "func", None), "attr", None)
+    return name == "reshape" and isinstance(node, ast.UnaryOp)
 
 
 def _lines(function):
