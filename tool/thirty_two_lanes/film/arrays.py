@@ -101,16 +101,18 @@ class BlockArrays:
         self.touched = []
 
     def add(self, allocation, place):
-        """Remember an array; records are none that a film can show."""
+        """Remember an array; records are none that a film can show. One without axes
+        has one of one cell.
+        """
         if allocation.dtype.names is None and allocation.cells is not None:
             self.known.append(
                 FilmArray(
                     allocation.name,
                     allocation.space,
                     allocation.dtype,
-                    tuple(map(int, allocation.shape)),
+                    tuple(map(int, allocation.shape)) or (1,),
                     allocation.first,
-                    allocation.strides,
+                    allocation.strides or (allocation.dtype.itemsize,),
                     allocation.cells,
                     place,
                     _unwritten_cells(allocation),

@@ -113,7 +113,7 @@ def cell_number(array, index) -> int:
             f"not {', '.join(map(str, index)) or 'none'}"
         )
     index = [int(i) % n for i, n in zip(index, shape, strict=True)]
-    return int(np.ravel_multi_index(index, shape)) if shape else 0
+    return int(np.ravel_multi_index(index, shape))
 
 
 def _number(given, sizes, what, whole) -> int:
