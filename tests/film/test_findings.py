@@ -220,7 +220,11 @@ def test_a_barrier_within_a_line_of_a_branch_goes_outside_of_it():
     film = watch(scans)[1, 64](np.zeros(64, np.int32), np.ones(64, np.int32))
     shown = finding(film.record(), "race")
 
-    branch = line_of(scans, "if t >= 1")
+    line, branch = (line_of(scans, it) for it in ("row[t - 1]", "if t >= 1"))
+    assert shown["title"] == (
+        f"no barrier orders the load and the store of `row[31]` in line {line}, by "
+        "threads 31 and 32: either may come first; here the store did (WAR race)"
+    )
     assert shown["text"].startswith(
         "Load into a variable first, then `cuda.syncthreads()`, then store, the "
         f"barrier outside the `if` of line {branch}. "
