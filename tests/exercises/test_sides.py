@@ -1,0 +1,203 @@
+"""The numbers of trials: on a side, whole, of one element changed, moved or exact."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from helpers.exercises import trials
+from helpers.exercises.arguments import InOut, Out
+from helpers.exercises.reasons import Summand, allowed, beyond
+from helpers.exercises.trials import SIDES, Trial, one_element_changed, stretched
+from tests.exercises.specimen import PairSums
+
+RNG = np.random.default_rng(3)
+KINDS = ["float32", "float64", "int8", "int32", "int64", "uint8", "uint32"]
+
+
+class Ordered(PairSums):
+    """Of which the order of two inputs alone matters."""
+
+    ordered = ("a", "b")
+
+    def spec(self, a):
+        return a
+
+
+def ordered(*arrays, side):
+    """Two inputs, moved to a side."""
+    given = Trial(
+        Ordered(), (3,), dict(zip("ab", arrays, strict=True)) | {"n": 7}, "", 1
+    )
+    found = stretched(given, side)
+    assert 7 == found.arguments["n"]
+    return found, [found.arguments[name] for name in "ab"]
+
+
+def ranks(*arrays):
+    return np.unique(np.concatenate(arrays), return_inverse=True)[1].tolist()
+
+
+@pytest.mark.parametrize("side", SIDES[1:])
+@pytest.mark.parametrize("kind", KINDS)
+def test_numbers_on_a_side_have_the_order_of_those_before(kind, side):
+    """And their type; distances are as large as the type has room for, or one."""
+    low = 0 if kind[0] == "u" else -20
+    a, b = (RNG.integers(low, 20, 30).astype(kind) for _ in "ab")
+
+    found, moved = ordered(a, b, side=side)
+
+    if found.side != side:
+        assert (kind[0], side) == ("u", "far below 0") and moved[0] is a
+        return
+    whole = np.concatenate(moved).astype(float if kind[0] == "f" else object)
+    assert {a.dtype} == {it.dtype for it in moved}
+    assert ranks(a, b) == ranks(*moved)
+    if side == "close together":
+        step = np.finfo(kind).eps if kind[0] == "f" else 1
+        assert {step} == {*np.diff(np.unique(whole))}
+        assert kind[0] == "f" or np.iinfo(kind).max - 1 == max(whole)
+        return
+    assert (max(whole) < 0) == (side == "far below 0") != (min(whole) > 0)
+    most = 2.0**60 if kind[0] == "f" else float(np.iinfo(kind).max)
+    assert most / 4 < max(map(abs, whole)) <= most
+
+
+def test_numbers_that_fill_their_type_stay_where_they_are():
+    """There is no room beside them."""
+    full = np.array([-128, 0, 127], np.int8)
+
+    for side in ("far below 0", "far above 0"):
+        found, moved = ordered(full, full, side=side)
+        assert "" == found.side and moved[0] is full
+    found, moved = ordered(full[1:], full[1:], side="")
+    assert "" == found.side and moved[0] is not None
+
+
+def test_numbers_of_two_types_have_room_in_the_smaller():
+    """Far above 0, both are as many times as large; close together, as they were."""
+    a, b = np.array([1, 5], np.int8), np.array([3, 4], np.int32)
+
+    _, moved = ordered(a, b, side="far above 0")
+    assert ranks(a, b) == ranks(*moved) and 32 < moved[0].max() <= 127
+    _, moved = ordered(np.float32(a), np.float64(b), side="close together")
+    eps = float(np.finfo(np.float32).eps)
+    assert [[1, 1 + 3 * eps], [1 + eps, 1 + 2 * eps]] == [it.tolist() for it in moved]
+    _, moved = ordered(np.float32(a), b, side="close together")
+    assert moved[0].tolist() == a.tolist() and moved[1] is b
+
+
+class Changes(PairSums):
+    """Three inputs, one of them fixed, and an array that is changed in place."""
+
+    fixed = ("c",)
+
+    def spec(self, a, b, c, d):
+        return {"out": a * 1.0, "d": d + b.size}
+
+
+def trial(size, n=12):
+    names = {name: RNG.normal(size=n) for name in "abc"}
+    names["b"] = RNG.normal(size=size)
+    return Trial(
+        Changes(), (n,), {"out": Out(n), **names, "d": InOut(np.zeros(n))}, "even", 3
+    )
+
+
+def test_one_element_of_each_input_is_another_trials():
+    """Where the shapes are alike; neither of what is fixed, nor of outputs."""
+    first, second = trial((3, 4)), trial((3, 4))
+    changed = one_element_changed(first, second)
+
+    assert (first.size, "even") == (changed.size, changed.kind)
+    for name, count in (("a", 1), ("b", 1), ("c", 0)):
+        was, now, other = (it.arguments[name] for it in (first, changed, second))
+        differs = was != now
+        assert count == differs.sum() and (now[differs] == other[differs]).all()
+    assert first.arguments["d"] is changed.arguments["d"]
+    unlike = one_element_changed(first, trial((4, 3))).arguments
+    assert unlike["b"] is first.arguments["b"]
+    empty = one_element_changed(trial(0), trial(0)).arguments["b"]
+    assert 0 == empty.size
+
+
+def test_an_output_is_moved_where_it_holds_what_was_given():
+    """Or 0; not where anything is computed; of whole numbers nothing is said."""
+    given = trial((3, 4))
+
+    assert {"out"} == given.moved
+    assert {"out": 0, "d": None} == {name: given.rtol(name) for name in ("out", "d")}
+    given.task.rtol = 1e-3
+    assert 1e-3 == given.rtol("out")
+    del given.task.rtol
+
+
+@pytest.mark.parametrize(
+    "values, kind, whole",
+    [
+        ([1.0, -8.0], "f4", True),
+        ([1.5], "f8", False),
+        ([2.0**23 - 1], "f4", True),
+        ([2.0**23], "f4", False),
+        ([2.0**23], "f8", True),
+        ([], "f4", True),
+        ([3], "i4", False),
+    ],
+)
+def test_floats_are_exact_where_sums_of_them_can_be(values, kind, whole):
+    """Whole, and small enough for the type of the output."""
+    values = np.array(values)
+    of_type = np.zeros(values.shape, kind)
+    made = SimpleNamespace(expected={"out": values}, held=lambda: {"out": of_type})
+
+    assert whole == (trials.whole_outputs(made) == {"out"})
+
+
+def test_an_argument_is_held_as_a_copy_and_an_output_as_unwritten():
+    """What a launch changes, the next one finds as it was."""
+    a = np.asfortranarray(RNG.normal(size=(3, 4)))
+    held = trials.held_by(Out((2, 3), "i4"))
+
+    assert ((2, 3), np.dtype("i4")) == (held.shape, held.dtype)
+    assert {trials.POISON} == set(held.tobytes())
+    for argument in (a, InOut(a)):
+        copy = trials.held_by(argument)
+        assert copy.flags.f_contiguous and not np.shares_memory(copy, a)
+        np.testing.assert_array_equal(a, copy)
+        np.testing.assert_array_equal(a, trials.plain(argument))
+    assert 3 == trials.held_by(3) == trials.plain(3)
+
+
+PARTS = [Summand(2, "on line 3"), Summand(1200, "on line 5"), Summand(1, "on line 7")]
+
+
+@pytest.mark.parametrize(
+    "parts, limit, enough, told",
+    [
+        (PARTS, 1203, None, ""),
+        (
+            PARTS,
+            1202,
+            None,
+            "1,203 loads, and 1,202 are allowed; 1,200 of them on line 5.",
+        ),
+        (
+            PARTS,
+            1,
+            1,
+            "1,203 loads, and 1 is allowed; 1 is enough; 1,200 of them on line 5.",
+        ),
+        (
+            PARTS[:1],
+            1.5,
+            2,
+            "2 loads, and 1.5 are allowed; 2 are enough; 2 of them on line 3.",
+        ),
+        ([Summand(2)], 0, None, "2 loads, and none is allowed."),
+        ([], 0, None, ""),
+    ],
+)
+def test_what_is_over_a_limit_is_told_with_its_largest_part(parts, limit, enough, told):
+    """And with what is enough, where the limit is more than that."""
+    assert told == beyond(iter(parts), limit, "{:,} loads", enough=enough)
+    assert "2 are allowed" == allowed(2.0)
