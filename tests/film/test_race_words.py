@@ -1,0 +1,204 @@
+"""How a film tells of a race, on races and pairs that are made by hand."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from numba import cuda
+
+from tests.emulator.report.made_by_hand import race, site
+from tests.film.kernels import line_of
+from thirty_two_lanes.film.races import (
+    End,
+    Pair,
+    first_pair,
+    grouped,
+    ifs_around,
+    words_of,
+)
+
+TILE = SimpleNamespace(name="tile", shape=(4, 8))
+SAME = {"first": site(7), "second": site(7)}
+
+
+@cuda.jit
+def branches(out):
+    i = cuda.grid(1)  # before
+    if i < 4:
+        if i < 2:
+            out[i] = 1  # inner
+        out[i] = 2  # outer
+    else:
+        out[i] = 3  # other
+    out[i] = 4  # behind
+
+
+def recorder(*steps):
+    """Of steps of `branches`: line and lanes of each."""
+    function = branches.py_func
+    made = [
+        SimpleNamespace(
+            line=line, lanes=np.arange(32) < lanes, warp=0, function=function
+        )
+        for line, lanes in steps
+    ]
+    return SimpleNamespace(function=function, steps=made)
+
+
+def pair(one=(2, 7, "store", 31), other=(5, 8, "load", 32), cells=(9, 12)):
+    return Pair(End(*one), End(*other), TILE, list(cells))
+
+
+def told(made=None, races=None, **changes):
+    """The sentence and the advice."""
+    return words_of(recorder(), races or [race(**changes)], made)
+
+
+PUT = "no barrier orders line 7's store and line 8's load of `tile[1, 1]`: either may"
+
+
+@pytest.mark.parametrize(
+    "made, changes, words",
+    [
+        (pair(), {}, f"{PUT} come first; here the store did (RAW race)"),
+        (
+            pair((2, 8, "load", 1), (5, 7, "store", 2)),
+            {"kind": "WAR"},
+            f"{PUT} come first; here the load did (WAR race)",
+        ),
+        (pair(), {"scope": "warp"}, f"{PUT.replace('barrier', '`syncwarp`')} come"),
+        (
+            pair((2, 7, "store", 1), (2, 8, "load", 2)),
+            {},
+            f"{PUT} come first; the machine chose one order (RAW race)",
+        ),
+        (
+            pair(),
+            {"scope": "copy"},
+            f"{PUT.replace('barrier', '`wait_copies`')} come first; the machine chose",
+        ),
+        (
+            pair((2, 8, "store", 1), (5, 7, "store", 2)),
+            {"kind": "WAW"},
+            "line 7's store and line 8's store of `tile[1, 1]`: either may come first; "
+            "here line 8's did (WAW race)",
+        ),
+        (
+            pair((2, 7, "store", 40), (5, 7, "store", 2)),
+            {"kind": "WAW"},
+            "no barrier orders the store of `tile[1, 1]` in line 7, by threads 40 and "
+            "2: either may come first; here thread 40's did (WAW race)",
+        ),
+        (
+            pair((2, 7, "atomic", 1), (5, 8, "acquire", 2)),
+            {},
+            "line 7's update and line 8's load of",
+        ),
+        (pair((2, 7, "release", 1)), {}, "line 7's store and line 8's load of"),
+        (
+            pair((2, 7, "load", 3), (5, 7, "store", 4)),
+            SAME | {"update": True},
+            "threads 3 and 4 each load and store `tile[1, 1]` in line 7, and nothing",
+        ),
+        (
+            None,
+            {"scope": "grid"},
+            "nothing orders line 7's store and line 8's load of `tile[31]` in "
+            "different blocks (RAW race)",
+        ),
+        (
+            None,
+            {},
+            "no barrier orders line 7's store and line 8's load of `tile[31]` in other "
+            "blocks (RAW race)",
+        ),
+    ],
+)
+def test_a_race_is_told_as_it_happens(made, changes, words):
+    """Which came first here, by its kind, its line or its thread."""
+    title, _ = told(made, **changes)
+
+    assert words in title
+
+
+@pytest.mark.parametrize(
+    "races, words",
+    [
+        ([race()], "launch together: 31 hazards."),
+        ([race(hazards=1)], "launch together: 1 hazard."),
+        ([race(), race(kind="WAR", hazards=1000)], "launch together: 1,031 hazards."),
+        ([race(), race(exact=False)], "launch together: at least 62 hazards."),
+        ([race(same_value=True, value="1")], ": 31 hazards, all store 1."),
+        ([race(same_value=True, value="1"), race()], ": 62 hazards."),
+    ],
+)
+def test_hazards_are_counted_of_all_races_of_the_two_lines(races, words):
+    """In all blocks; what all store, only where all of them do."""
+    title, text = told(pair(), races)
+
+    assert text.endswith(f"All blocks of the {words}" if words[0] == "l" else words)
+    kinds = ", ".join(sorted({it.kind for it in races}))
+    assert title.endswith(f"({kinds} race)")
+
+
+@pytest.mark.parametrize(
+    "races, words",
+    [
+        (
+            [race(), race(kind="WAR", first=site(8), second=site(7), next_turn=True)],
+            "Put `cuda.syncthreads()` between line 7 and line 8, and between line 8 "
+            "and line 7 of the loop's next iteration. ",
+        ),
+        (
+            [race(kind="WAW"), race()],
+            "Put `cuda.syncthreads()` between line 7 and line ",
+        ),
+        ([race(), race(update=True)], "Use `cuda.atomic`: several threads load and st"),
+        ([race(scope="warp")], "Put `cuda.syncwarp()` between line 7 and line 8. "),
+        ([race(kind="WAR", **SAME)], "Load into a variable first, then `cuda.syncth"),
+    ],
+)
+def test_the_remedy_is_that_of_the_race_that_asks_for_most(races, words):
+    """An update first, then what a barrier orders, and each place of a barrier."""
+    assert told(pair(), races)[1].startswith(words)
+
+
+@pytest.mark.parametrize(
+    "text, outside",
+    [
+        ("# before", []),
+        ("# inner", ["if i < 4", "if i < 2"]),
+        ("# outer", ["if i < 4"]),
+        ("# other", ["if i < 4"]),
+        ("# behind", []),
+    ],
+)
+def test_a_barrier_goes_outside_the_branches_that_some_threads_take(text, outside):
+    """Of a branch that all of them take, it may stay inside."""
+    line = line_of(branches, text)
+    ifs = [line_of(branches, it) for it in outside]
+    ends = {"first": site(line_of(branches, "# before")), "second": site(line)}
+
+    some = recorder(*((n, 32) for n in ifs), (line, 2))
+    every = recorder(*((n, 32) for n in ifs), (line, 32))
+
+    assert ifs == ifs_around(branches.py_func, line)
+    _, told = words_of(some, [race(**ends)], pair())
+    several = "s" * (len(ifs) > 1)
+    where = f", outside the `if` of line{several} {' and '.join(map(str, ifs))}. "
+    assert (where in told) == bool(ifs) == ("outside" in told)
+    assert "outside" not in words_of(every, [race(**ends)], pair())[1]
+    assert "outside" not in words_of(some, [race(scope="warp", **ends)], pair())[1]
+    once = words_of(some, [race(kind="WAR", first=site(line), second=site(line))], None)
+    assert (", the barrier outside" in once[1]) == bool(ifs)
+
+
+def test_races_of_the_same_two_lines_are_one_fault():
+    """In either direction; of another array, scope or line, they are two."""
+    back = race(kind="WAR", first=site(8), second=site(7))
+    others = [race(array="a"), race(scope="warp"), race(second=site(9))]
+
+    assert [[race(), back], *([it] for it in others)] == grouped(
+        [race(), *others[:1], back, *others[1:]]
+    )
+    assert first_pair(recorder(), [race(), race(scope="grid")]) is None
