@@ -124,8 +124,8 @@ def kind_of(values) -> str:
     if values.dtype.kind == "O":
         numbers = all(isinstance(it, Number) for it in values.flat)
         return "numbers" if numbers else "no number"
-    others = {"U": "texts", "S": "bytes", "V": "records"}
-    return others.get(values.dtype.kind, "numbers")
+    kind = values.dtype.kind  # of texts, bytes and records, each its own
+    return kind if kind in "USV" else "numbers"
 
 
 def limit(name, value):

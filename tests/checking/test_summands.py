@@ -61,6 +61,7 @@ WITH_BEFORE = ROW + np.insert(ROW[:-1], 0, 0)
         ),
         (ROW, ROW, PAIRS, "Each value lacks `a[i + 1]`"),
         (ROW, PAIRS - ROW, PAIRS, "Each value lacks `a[i]`"),
+        (ROW[:1], [0.0], ROW[:1], "Each value lacks `a[i]`"),
         (ROW, ROW, WITH_BEFORE, "Each value lacks `a[i - 1]`"),
     ],
 )
