@@ -136,7 +136,7 @@ def functions_of(column):
     if isinstance(column, Mapping):
         return column.items()
     if column not in QUANTITIES:
-        near = get_close_matches(str(column), QUANTITIES, 1)
+        near = get_close_matches(str(column), QUANTITIES)
         known = f"did you mean {near[0]!r}?" if near else f"it knows {[*QUANTITIES]}"
         raise ArgumentError(f"`compare` knows no quantity {shown(column)}; {known}")
     return [(column, lambda row: known_of(QUANTITIES[column], row))]

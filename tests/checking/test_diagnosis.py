@@ -116,6 +116,25 @@ def test_an_offset_has_a_side(step, side):
     numbers = np.arange(40) * 2
     shifted = f"Each of them is 2 too {side}, or they are shifted by one"
     assert shifted in complaint(numbers + step, numbers)
+    half = f"Each of them is 0.5 too {side}"
+    assert half in complaint(NOISE + step / 4, NOISE)
+
+
+@pytest.mark.parametrize(
+    "got, want, told",
+    [
+        (np.array([-100, -99, -97], np.int8), [100, 101, 103], "200 too small"),
+        (np.arange(9, dtype=np.uint64) + 5, np.arange(9) + 1, "4 too large"),
+        (np.arange(9, dtype=np.uint8), np.arange(9, dtype=np.uint8) + 3, "3 too small"),
+        (2**60 + NOISE.size + np.arange(9), 2**60 + np.arange(9), "5000 too large"),
+        (np.float16([6e4, 6.1e4, 6.2e4]), [-6e4, -5.9e4, -5.8e4], "120000 too large"),
+    ],
+)
+def test_an_offset_may_be_more_than_the_type_holds(got, want, told):
+    """And of large whole numbers, less than a float would tell apart."""
+    want = np.array(want, got.dtype)
+
+    assert f"Each of them is {told}" in complaint(got, want)
 
 
 def test_two_different_values_are_no_pattern():

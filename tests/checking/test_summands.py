@@ -82,6 +82,17 @@ def test_whole_numbers_can_be_all_that_a_sum_of_floats_lacks():
     assert [] == lacking(whole[:1], whole[:1] + 8, {"a": floats}, 32)
 
 
+def test_a_last_block_may_have_one_element():
+    """Then it is both; blocks of 32 threads, and 97 elements."""
+    told = [
+        "It lacks the last element of `a`",
+        "It lacks the last block's elements of `a`",
+    ]
+
+    got, expected = ROW[:96].sum(keepdims=True), ROW[:97].sum(keepdims=True)
+    assert told == lacking(got, expected, {"a": ROW[:97]}, 32)
+
+
 @pytest.mark.parametrize(
     "got, expected, a",
     [

@@ -33,37 +33,52 @@ class Event:
 
 
 class StandIn:
-    """As much of `numba.cuda` as a measurement needs, with a clock and a diary."""
+    """As much of `numba.cuda` as a measurement needs, with a clock and a diary.
+
+    It is busy from the start, with what the caller asked of it, and whenever anything
+    was asked and nobody waited; then no times, and none of the host's bytes, are known.
+    """
 
     def __init__(self):
         self.clock_us, self.kernel_us = 0.0, 40.0
-        self.diary, self.seen = [], []      # what happened; what each launch found
+        self.diary, self.seen = [], []  # what happened; what each launch found
         driver = SimpleNamespace(device_memset=self.memset, device_to_device=self.copy)
         self.cudadrv = SimpleNamespace(driver=driver)
         self.device_array = lambda size, dtype: DeviceArray(np.zeros(size, dtype))
         self.to_device = DeviceArray
         self.as_cuda_array = lambda array: array
         self.is_cuda_array = lambda array: isinstance(array, DeviceArray)
-        self.synchronize = lambda: None
-        self.stream = lambda: SimpleNamespace(synchronize=lambda: None)
+        self.is_busy = True
+        self.synchronize = self.wait
+        self.stream = lambda: SimpleNamespace(synchronize=self.wait)
         self.event = lambda timing: Event(self)
-        self.event_elapsed_time = lambda start, end: (end.time - start.time) / 1000
+
+    def wait(self):
+        self.is_busy = False
+
+    def event_elapsed_time(self, start, end):
+        assert not self.is_busy
+        return (end.time - start.time) / 1000
 
     def did(self, what, takes_us=0.0):
         self.diary.append(what)
         self.clock_us += takes_us
+        self.is_busy = True
 
     def memset(self, array, value, size, stream):
         self.did("flush", 1000.0)
 
     def copy(self, target, source, size, stream):
+        assert stream or not self.is_busy, "another stream's work is not done"
         target.raw[:] = source.raw
         self.did("restore", 5.0)
 
     @contextlib.contextmanager
     def profiling(self):
+        assert not self.is_busy
         self.did("profiler on")
         yield
+        assert not self.is_busy
         self.did("profiler off")
 
     def launch(self, array):

@@ -8,7 +8,7 @@ from numba import cuda
 
 from helpers.measuring import timing
 from helpers.measuring.timing import measure
-from tests.measuring.stand_in import put_in_place
+from tests.measuring.stand_in import DeviceArray, put_in_place
 from thirty_two_lanes.core.errors import LaunchError
 from thirty_two_lanes.core.hardware import GPUS
 
@@ -75,13 +75,15 @@ def test_a_copy_reads_and_writes_its_bytes(gpu, monkeypatch):
     monkeypatch.setattr(timing, "COPY_BYTES", 1_000_000)
 
     assert 400.0 == COPY()
+    monkeypatch.setattr(timing, "COPY_BYTES", 1_000_190)  # a tenth is kept
+    assert 400.1 == COPY()
 
 
 def test_caches_hold_none_of_what_is_flushed_or_copied():
     """Four times the largest L2 cache that is known."""
     largest = max(it.attributes.get("L2_CACHE_SIZE", 0) for it in GPUS.values())
 
-    assert 0 < 4 * largest <= min(timing.COLD_BYTES, timing.COPY_BYTES) < 2**30
+    assert 4 * largest <= timing.COLD_BYTES < timing.COPY_BYTES < 2**30 and largest
 
 
 @pytest.mark.parametrize("name", ["bytes", "flops"])
@@ -91,6 +93,23 @@ def test_what_is_no_amount_is_refused(name, wrong):
     with pytest.raises(LaunchError, match=f"`{name}` of `measure` is a number, 0 or"):
         measure(add_one, **{name: wrong})
     measure(add_one, **{name: 0}), measure(add_one, **{name: float("nan")})
+
+
+def test_more_shared_memory_than_a_launch_gets_is_refused():
+    """Before anything is timed, and where there is nothing to time."""
+    with pytest.raises(LaunchError, match="100,000 bytes"):
+        measure(add_one)[1, 4, 0, 100_000](np.ones(4))
+
+
+def test_a_profiled_kernel_leaves_arrays_as_they_were(gpu, tmp_path, monkeypatch):
+    """The GPU has done all that was asked of it before, and is done when it ends."""
+    monkeypatch.setenv(timing.recordings.PROFILE, str(tmp_path / "journal"))
+    monkeypatch.setattr(timing.recordings, "forms", lambda: ())
+    ones = DeviceArray(np.ones(8))
+
+    measure(add_one)[2, 4](ones)
+
+    assert (ones.values == 1).all() and not gpu.is_busy
 
 
 def test_arguments_that_numba_refuses_are_refused_without_a_gpu(monkeypatch):
