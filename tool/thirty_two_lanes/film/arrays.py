@@ -63,7 +63,8 @@ class FilmArray:
             cells = np.where((cells < 0) | (index < 0) | (index >= size), -1, cells)
             index = size - 1 - index if stride < 0 else index
             cells = np.where(cells < 0, -1, cells + index * self._step(axis))
-        return cells
+        between = (rest < 0) | (rest >= self.dtype.itemsize)  # two of its elements
+        return np.where(between, -1, cells)
 
     def look(self, cells) -> np.ndarray:
         """What is in cells."""
