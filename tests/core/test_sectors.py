@@ -29,6 +29,16 @@ def test_sectors_are_the_aligned_32_bytes_that_hold_an_element(
     assert expected == sectors_of(addresses, itemsize).tolist()
 
 
+@pytest.mark.parametrize("itemsize", [1, 2, 3, 12, 16, 33, 64, 80])
+def test_sectors_are_those_of_the_bytes_wherever_an_element_begins(itemsize):
+    """Byte by byte, in the order of memory; alone and many together."""
+    starts = np.random.default_rng(itemsize).permutation(130)
+    for few in ([31], [0], starts[:1], starts[:2], starts[:9]):
+        touched = {int(it + byte) // 32 for it in few for byte in range(itemsize)}
+
+        assert sorted(touched) == sectors_of(few, itemsize).tolist()
+
+
 @pytest.mark.parametrize("itemsize", [1, 2, 4, 8, 16])
 def test_a_request_counts_the_sectors_of_its_active_lanes(itemsize):
     """100 requests at once; each one's by number."""

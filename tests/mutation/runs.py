@@ -4,7 +4,7 @@ The parent imports what others wrote, once, and nothing of ours; a mutant is nev
 written to a file. Which functions a test calls is recorded, so that a mutant meets only
 the tests that call its function: those of the room that mirrors its own first, then
 the others, quick ones first and each file's in turn. A table, outside of functions, is
-met by the tests that call its file, and then by all of its room's.
+met by all tests of that room, and then by the others that call its file.
 """
 
 import cProfile
@@ -214,7 +214,7 @@ def tests_of(mutant, records) -> list[str]:
             calls_it = _calls(mutant, calls)
             if calls_it or near and mutant.function is None:
                 spent += seconds  # of its file: each has its share of the time
-                found.append(((not calls_it, not near, spent), seconds, test))
+                found.append(((not near, not calls_it, spent), seconds, test))
     return _in_time(sorted(found))
 
 
