@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from helpers.checking.check import check, expect
+from tests.checking.complaints import complaint
 from thirty_two_lanes.core.errors import ArgumentError
 
 N = 100_000
@@ -14,13 +15,6 @@ N = 100_000
 @pytest.fixture
 def numbers():
     return np.random.default_rng(seed=1).normal(size=1000).astype(np.float32)
-
-
-def complaint(actual, expected, **tolerance):
-    """What `check` says of two arrays that differ."""
-    with pytest.raises(AssertionError) as caught:
-        check(actual, expected, **tolerance)
-    return str(caught.value)
 
 
 # ---------------------------------------------------------------- what agrees

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.checking.test_check import complaint
+from tests.checking.complaints import complaint
 
 RANDOM = np.random.default_rng(seed=8)
 NOISE = RANDOM.uniform(1, 2, 5000)
