@@ -191,9 +191,8 @@ def recorded(rooms, progress) -> dict:
     results = {}
     for pattern in sorted({it for room in rooms for it in TESTS.get(room, EMULATOR)}):
         for path in sorted(ROOT.glob(pattern)):
-            name = base.copy()
-            name.update(path.read_bytes())
-            file = path.relative_to(ROOT).as_posix()
+            file, name = path.relative_to(ROOT).as_posix(), base.copy()
+            name.update(file.encode() + path.read_bytes())
             results[file] = RECORDS / f"{path.stem}-{name.hexdigest()[:16]}.json"
     jobs = [(f, _recording(f, it)) for f, it in results.items() if not it.exists()]
     for n, (file, _) in enumerate(forked(jobs), 1):
