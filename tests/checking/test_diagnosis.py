@@ -178,6 +178,7 @@ def test_one_value_everywhere_is_what_nobody_wrote(actual, expected, told):
     "actual, expected",
     [
         (np.array([-(2**63)] * 3), np.array([1e19, 2e19, 3e19])),
+        (np.array([-(2**63)] * 3), np.full(3, 2.0**63)),
         (np.array([0, 0, 0], np.int8), np.array([256, 1, 2])),
         (np.array([1, 2], np.int32), np.array([1.5, np.inf])),
         (np.array([1, 2], np.int32), np.array([1.5 + 1j, 2.5])),
