@@ -90,6 +90,7 @@ TOLD = {
     "memory busy, %": 22.0,
     "occupancy, %": 23.0,
     "cycles per request": 33.0,
+    "data path cycles per warp": 1650.0,
     "waits most for": "global or local memory",
     "registers": 24,
     "bytes spilled": 16,
