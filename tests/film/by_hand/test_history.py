@@ -83,6 +83,26 @@ def test_threads_that_do_the_same_are_told_as_a_range():
     assert str(BARRIER) not in text
 
 
+@pytest.mark.parametrize(
+    "kind, does",
+    [
+        ("load", "loads"),
+        ("store", "stores"),
+        ("atomic", "updates"),
+        ("copy", "copies"),
+    ],
+)
+def test_an_access_has_its_verb(kind, does):
+    """Also one that arrives later, and one that is a single step."""
+    film = record()
+    (access,) = (it for step in film["steps"][-1:] for it in step["a"])
+    access["k"] = kind
+
+    (row,) = cells_of(film, "y", (63,))
+
+    assert does == row[4]
+
+
 @pytest.mark.parametrize("shape", [(1,), (5,), (3, 4), (2, 3, 4)])
 def test_a_cell_s_number_is_that_of_numpy_s_order(shape):
     """An index from the end counts from there, and all may be given as one tuple."""

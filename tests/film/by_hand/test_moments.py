@@ -165,6 +165,21 @@ def test_a_shared_array_is_filled_read_and_full():
     ] == found
 
 
+def test_of_two_events_in_a_step_the_rarer_is_shown():
+    """First values before an exchange, a queue before first values."""
+    lines = ["def kernel(out):", "    tile[i] = cuda.shfl_sync(-1, x, 0)"]
+    fills = accessed(TILE) | {"l": 2, "e": "pass"}
+    conflict = finding("conflict", 0, level="costly")
+
+    values, queue = (
+        told(fills, lines=lines, findings=found)[0][1] for found in ([], [conflict])
+    )
+
+    assert ("All warps", "Lanes queue") == (values[:9], queue[:11])
+    first = told(accessed(TILE) | {"l": 2}, lines=lines)
+    assert [(0, "`tile` gets its first values, warp 0 at line 2")] == first
+
+
 def test_barriers_waits_and_ends_are_shown_the_first_time():
     """Each of them once."""
     ends = ["", "barrier", "pass", "pass", "wait", "wait", "", "leave", "leave"]

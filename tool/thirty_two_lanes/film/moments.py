@@ -55,7 +55,7 @@ def _of_findings(record):
         first, last = finding["steps"][0], finding["steps"][-1]
         race = finding["kind"] == "race"
         yield KeyStep(0, last if race else first, raised(finding["title"]))
-        if race and first != last:
+        if race:
             caption = f"The earlier side of the race, {_who(record, first)}"
             yield KeyStep(1, first, caption)
     costs = [it for it in found if it["level"] != "wrong"]
