@@ -42,6 +42,11 @@ ANSWERS = {
             ),
         ],
     },
+    "turn_rows": {
+        "the size first": [("[$skip * size:]", "[size * $skip:]")],
+        "by the other array": [("[$skip * size:]", "[$skip * wide.size:]")],
+        "to its end": [("[$skip * size:]", "[$skip * size:($skip + 1) * size]")],
+    },
     "sort_records": {
         "two comparisons": [
             (
