@@ -25,6 +25,9 @@ from tests.specimens.race_variants import (
     make_letter,
     make_relay_by_the_block,
     make_rotate_by_a_constant,
+    relay_late,
+    rotate_by_a_constant_late,
+    rotate_late,
     total_of_sectors,
     total_of_stores,
 )
@@ -61,7 +64,10 @@ def recorded():
 def outcomes(within, between):
     """In how many launches what was wrong, or came out."""
     it, blocks = SimpleNamespace(**within), SimpleNamespace(**between)
-    families = rotations(it), within_warps(it), relays(it), totals(blocks), letters()
+    families = (
+        *(rotations(it), within_warps(it), relays(it), late(it)),
+        *(totals(blocks), letters()),
+    )
     return {
         "wrong": {name: n for family in families for name, n in family.items()},
         "relays by the block": relays_by_the_block(),
@@ -141,6 +147,17 @@ def relays(it):
         for before in TWICE
         for after in TWICE
     }
+
+
+def late(it):
+    """Where nothing but time differs: all threads wait before their loads, or one warp
+    before its store, or before its loads.
+    """
+    found = {
+        kernel.py_func.__name__: wrong(kernel, 64, it.rotate_spec)
+        for kernel in (rotate_by_a_constant_late, rotate_late)
+    }
+    return found | {"relay_late": wrong(relay_late, 1024, relay_spec, 32 * 1024)}
 
 
 def relays_by_the_block():

@@ -2,7 +2,9 @@
 for a cause that they name: it is gone, and so is the wrong answer, or it comes.
 """
 
-from numba import cuda, float32
+from numba import cuda, float32, uint32
+
+WAIT_NS = uint32(2000)  # longer than a warp needs for the rest
 
 
 def make_rotate_by_a_constant(threads):
@@ -16,6 +18,44 @@ def make_rotate_by_a_constant(threads):
         out[thread] = tile[(thread + 1) % threads]
 
     return rotate_by_a_constant
+
+
+@cuda.jit
+def rotate_by_a_constant_late(out, a):
+    """The same for 64 threads, which wait before they load."""
+    tile = cuda.shared.array(1024, float32)
+    thread = cuda.threadIdx.x
+    tile[thread] = a[thread]
+    cuda.nanosleep(WAIT_NS)
+    out[thread] = tile[(thread + 1) % 64]
+
+
+@cuda.jit
+def rotate_late(out, a):
+    """The lesson's `rotate_wrong`, whose warp 1 waits before it stores."""
+    tile = cuda.shared.array(1024, float32)
+    thread = cuda.threadIdx.x
+    if thread // 32 == 1:
+        cuda.nanosleep(WAIT_NS)
+    tile[thread] = a[thread]
+    out[thread] = tile[(thread + 1) % a.size]
+
+
+@cuda.jit
+def relay_late(out, a):
+    """The lesson's `relay` without its second barrier, whose last warp waits before
+    each load.
+    """
+    tile = cuda.shared.array(1024, float32)
+    thread = cuda.threadIdx.x
+    total = float32(0)
+    for first in range(0, a.size, 1024):
+        tile[thread] = a[first + thread]
+        cuda.syncthreads()
+        if thread // 32 == 31:
+            cuda.nanosleep(WAIT_NS)
+        total += tile[(thread + 1) % 1024]
+    out[thread] = total
 
 
 def make_relay_by_the_block(before, after):
