@@ -126,6 +126,27 @@ own_cells = measure(count_apart)[BLOCKS, 256](counts)
 compare({"no work": no_work, "atomics on one cell": one_cell,
          "atomics on a cell for each block": own_cells}, "µs")
 
+# %%
+def make_count_in_eight(apart):
+    """A kernel with eight cells, the next one so many cells further on."""
+    @cuda.jit
+    def count_in_eight(out):
+        """Each thread counts itself in one of eight cells."""
+        cuda.atomic.add(out, cuda.blockIdx.x % 8 * apart, 1)
+    return count_in_eight
+
+
+# %% tags=["timing", "hide-input"]
+# Measures eight cells at four distances, between one cell and one for each block.
+in_eight = {apart: measure(make_count_in_eight(apart))[BLOCKS, 256](counts)
+            for apart in (1, 8, 32, 4096)}
+compare({"one cell": one_cell,
+         "eight cells in one sector": in_eight[1],
+         "eight cells, a sector each": in_eight[8],
+         "eight cells, 128 bytes each": in_eight[32],
+         "eight cells, 16 KiB each": in_eight[4096],
+         "a cell for each block": own_cells}, "µs")
+
 # %% [markdown]
 # Hardly longer than no work.
 # So the time goes to the one cell, where all blocks meet, and not to the atomics.
@@ -335,43 +356,90 @@ run.races
 #
 # </details>
 #
+# ## A block of many threads
+#
+# TODO
+
+# %%
+@cuda.jit(device=True)
+def sum_by_block(a, first, step):
+    """Add up every `step`-th element from each thread's first on."""
+    here = cuda.shared.array(1, int32)
+    if cuda.threadIdx.x == 0:
+        here[0] = 0
+    cuda.syncthreads()
+    total = int32(0)
+    for i in range(first, a.size, step):
+        total += a[i]
+    cuda.atomic.add(here, 0, total)
+    cuda.syncthreads()
+    return here[0]
+
+
+@cuda.jit
+def sum_by_last(out, parts, finished, a):
+    """Each block stores its part; the last one adds up the parts."""
+    last = cuda.shared.array(1, int32)
+    part = sum_by_block(a, cuda.grid(1), cuda.gridsize(1))
+    if cuda.threadIdx.x == 0:
+        parts[cuda.blockIdx.x] = part
+        cuda.threadfence()
+        ticket = cuda.atomic.add(finished, 0, 1)
+        cuda.threadfence()
+        last[0] = ticket == cuda.gridDim.x - 1
+    cuda.syncthreads()
+    if last[0]:
+        whole = sum_by_block(parts, cuda.threadIdx.x, cuda.blockDim.x)
+        if cuda.threadIdx.x == 0:
+            out[0] = whole
+            cuda.atomic.exch(finished, 0, 0)
+
+
+# %% [markdown]
 # ## All blocks wait
 #
-# What if every block needs the parts of all the others?
-# The simplest barrier for the whole grid is the end of the kernel: a second launch sees all that the first one stored.
-#
-# Within a kernel there is `cuda.cg.this_grid().sync()`, a barrier of the grid, with the fences in it.
-# With it, each block adds to its part, all wait, and block 0 adds up the parts.
+# TODO
 
 # %%
 @cuda.jit
-def total_after_all(out, parts, a):
-    """Each block adds to its part, all wait, one block adds up the parts."""
-    block = cuda.blockIdx.x
-    parts[block] += a[block]
+def sum_after_all(out, parts, a):
+    """Each block stores its part, all wait, one block adds up the parts."""
+    part = sum_by_block(a, cuda.grid(1), cuda.gridsize(1))
+    if cuda.threadIdx.x == 0:
+        parts[cuda.blockIdx.x] = part
     cuda.cg.this_grid().sync()
-    if block == 0:
-        whole = float32(0)
-        for i in range(parts.size):
-            whole += parts[i]
-        out[0] = whole
+    if cuda.blockIdx.x == 0:
+        whole = sum_by_block(parts, cuda.threadIdx.x, cuda.blockDim.x)
+        if cuda.threadIdx.x == 0:
+            out[0] = whole
 
 
-whole, parts = np.zeros(1, np.float32), np.zeros(8, np.float32)
-total_after_all[8, 1](whole, parts, a)
-check(whole, a.sum())
+# %% tags=["hide-input"]
+# The other ways.
+@cuda.jit
+def sum_parts(parts, a):
+    """Each block stores its part."""
+    part = sum_by_block(a, cuda.grid(1), cuda.gridsize(1))
+    if cuda.threadIdx.x == 0:
+        parts[cuda.blockIdx.x] = part
+
+
+@cuda.jit
+def sum_by_atomics(out, a):
+    """Each block adds its part to the sum."""
+    part = sum_by_block(a, cuda.grid(1), cuda.gridsize(1))
+    if cuda.threadIdx.x == 0:
+        cuda.atomic.add(out, 0, part)
+
+
+numbers = np.arange(5000, dtype=np.int32)
+for kernel, rooms in ((sum_by_last, (16, 1)), (sum_after_all, (16,)), (sum_by_atomics, ())):
+    whole = np.zeros(1, np.int32)
+    run = emulate(kernel, strict=True)[16, 256](whole, *(np.zeros(n, np.int32) for n in rooms), numbers)
+    check(whole, numbers.sum())
+    print(run.races)
 
 # %% [markdown]
-# Now block 0 does wait. What if another block never gets a place?
-# That cannot happen: Numba makes this a **cooperative launch**, in which all blocks are on the GPU at the same time, or the launch is refused.
-# So the grid is small, and a grid-stride loop goes through the elements, however many there are.
-#
-# <details><summary>For the curious: how many blocks are that?</summary>
-#
-# `max_cooperative_grid_blocks` of a compiled kernel (one of `total_after_all.overloads`) says so. For 256 threads it is 1,056 on an H200: each of 132 multiprocessors holds 2,048 threads, if there are registers enough.
-#
-# </details>
-#
 # ## What changed
 #
 # | what blocks have to do | with | and not with |

@@ -277,6 +277,42 @@ def there_and_back(bench):
         print(f"{name}: {values['median_us']:,.1f} µs")
 
 
+def whole_sums(bench, n=2**24, blocks=528):
+    """The sum of as many ints by each way in which blocks can meet, and its parts alone."""
+    cupy, ours = bench.cupy, lesson_kernels("19")
+    a = cupy.random.randint(0, 100, n).astype(np.int32)
+    out, finished, parts = (cupy.zeros(size, np.int32) for size in (1, 1, blocks))
+    stream = cuda.default_stream()
+
+    def go(kernel, *arguments, blocks=blocks):
+        views = [cuda.as_cuda_array(it) for it in arguments]
+        launch = kernel[blocks, 256, stream]
+        return lambda: launch(*views)
+
+    def right(found):
+        good = int(found.sum()) == int(a.sum())
+        for it in out, finished, parts:
+            it.fill(0)
+        return good
+
+    first, second = (
+        go(ours["sum_parts"], parts, a),
+        go(ours["sum_parts"], out, parts, blocks=1),
+    )
+    works = {
+        "parts alone": (first, parts),
+        "an atomic of each block": (go(ours["sum_by_atomics"], out, a), out),
+        "a second launch": (lambda: (first(), second()), out),
+        "the last block": (go(ours["sum_by_last"], out, parts, finished, a), out),
+        "a barrier of the grid": (go(ours["sum_after_all"], out, parts, a), out),
+    }
+    sizes = {"bytes": 4 * n}
+    return {
+        f"whole sum, {name}": (work, lambda found=found: right(found), sizes)
+        for name, (work, found) in works.items()
+    }
+
+
 def climbed(name):
     """The rungs of a ladder, and the library."""
 
@@ -294,6 +330,7 @@ def groups() -> dict:
         "1024": lambda bench: bench.run(products(1024, bench)),
         "CPU": cpu,
         "journeys": there_and_back,
+        "meetings": lambda bench: bench.run(whole_sums(bench)),
     }
     return own | {name: climbed(name) for name in names()}
 
