@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Wait for one another
 #
-# *50 minutes*
+# *55 minutes*
 #
 # **What you'll do:** find the two lines to blame in a kernel that gives the right answer and is wrong all the same, and fix every kind of race within a block.
 #
@@ -53,17 +53,17 @@ with expect(AssertionError):
     check(out[:64], rotate_spec(a[:64]))
 
 # %% [markdown]
-# In the emulator, all values are right with 32 threads; with 64, the same two lines get one wrong.
+# In the emulator, all values are right with 32 threads. With 64, the same two lines get one wrong: thread 63 loads from cell 0 what the tile holds before anybody stores there, here a NaN.
 # Is the kernel right for 32 threads?
 # If the answer cannot tell, what can?
 #
 # ## Who comes first?
 #
-# When thread 31 loads cell 32, has thread 32 already stored its element there?
+# When thread 63 loads cell 0, has thread 0 already stored its element there?
 #
 # A thread executes its own lines in order.
 # But nothing orders the lines of *different* threads: each warp runs when the hardware lets it.
-# So thread 31 may be done with both lines before thread 32, in the next warp, has begun.
+# So thread 63 may be done with both lines before thread 0, in the other warp, has begun. That is what happened: the emulator ran warp 1 first.
 #
 # Let 6 threads stand for all. Each row is a thread, from left to right; between the rows, nothing says what comes first.
 
@@ -87,12 +87,13 @@ def together(*parts):
 plot_intervals([together(store_own(6), load_next(6))])
 
 # %% [markdown]
-# A hatched cell is stored by one thread and loaded by another, and nothing says which comes first.
+# Each hatched box has a partner in another row: thread 1 stores to cell 1, thread 0 loads it, and nothing says which comes first.
 # That is a **race**, and each such pair of accesses is a **hazard**.
 #
-# `cuda.syncthreads()` is a **barrier**: a thread that reaches it waits until all threads of its block have, and then sees whatever any of them stored before. (Of other blocks it knows nothing.)
+# `cuda.syncthreads()` is a **barrier**: a thread that reaches it waits until all threads of its block have, and then sees whatever any of them stored before, in shared or in global memory. (Of other blocks it knows nothing.)
 
-# %%
+# %% tags=["hide-input"]
+# Draws the same with a barrier between the two lines.
 plot_intervals([store_own(6), load_next(6)])
 
 # %% [markdown]
@@ -100,7 +101,7 @@ plot_intervals([store_own(6), load_next(6)])
 # Each cell is now stored in the first and loaded in the second.
 #
 # This is the whole page in one rule: **two threads that touch one cell in one interval race, unless both only load it.**
-# A barrier between the two accesses settles which comes first.
+# A barrier between the two accesses settles which comes first. (Lanes of one warp have a barrier of their own: see below.)
 #
 # ## Read after write
 #
@@ -113,7 +114,7 @@ run_64.races, run_32.races, run_32.races.minor
 # The load must come after the store: read after write, or **RAW**.
 #
 # With 64 threads, two hazards are between warps: thread 31 loads what warp 1 stores, and thread 63 what warp 0 stores.
-# With 32 threads there is only one warp, but its lanes race with one another, which `races.minor` lists.
+# The lanes of one warp race with one another, too, which `races.minor` lists: all 32 pairs of a block of 32 threads, and the other 62 of one of 64.
 # The emulator runs them side by side, as a GPU usually does, and so the answer was right; CUDA does not promise it.
 # A race that gives the right answer is still a race.
 #
@@ -162,7 +163,7 @@ run.races
 
 # %% [markdown]
 # Neighbours race, within that one line.
-# It is a load *and* a store, and between two barriers there is one interval, however few its lines:
+# It is a load *and* a store, in one interval:
 
 # %% tags=["hide-input"]
 # Draws the kernel's three intervals for 6 threads.
@@ -231,29 +232,14 @@ run = emulate(last_wins)[1, 256](out, a)
 # %% [markdown]
 # The warp that stores last wins, but which one is last?
 # A seed chooses the order in which the emulator runs the warps, and these twelve seeds have six different winners.
-# On an H200 in 1,000 launches, warp 3 won 763 times, warp 2 236 times, and warp 5 once.
+# On an H200, three warps won in 1,000 launches, warp 3 most often.
 #
 # Either of two stores may come last: write after write, or **WAW**.
-# A barrier before or after the line does not help, since the stores of all eight warps are that one line, in one interval.
-
-# %% [markdown]
-# So the kernel must say who stores: each thread to a cell of its own, or, as here, one warp for all.
+# A barrier between two *lines* that store would help. But here all stores are one line, in one interval, and a barrier before or after it changes nothing.
+# (Equal stores race as well, though whichever is last leaves the same: `races.minor` lists them.)
+#
+# So the kernel must say who stores: each thread to a cell of its own, or, with `if thread < 32` before the line, one warp for all.
 # (If all eight should have a part in the cell, as in a sum or a maximum, that takes an *atomic*, the one exception to the rule: see [Send a result from block to block](19_from_block_to_block.ipynb).)
-
-# %%
-@cuda.jit
-def first_warp_wins(out, a):
-    """The first of eight warps stores its elements in the 32 cells."""
-    tile = cuda.shared.array(32, float32)
-    thread = cuda.threadIdx.x
-    if thread < 32:
-        tile[thread] = a[thread]
-    cuda.syncthreads()
-    out[thread] = tile[thread % 32]
-
-
-run = emulate(first_warp_wins)[1, 256](out, a)
-[winner(first_warp_wins, seed) for seed in range(12)], run.races
 
 # %% [markdown]
 # ## Both barriers of a loop
@@ -261,7 +247,7 @@ run = emulate(first_warp_wins)[1, 256](out, a)
 # A tile is often filled again and again: store, wait, load, and on to the next part of the array.
 # In `relay`, each thread adds up what its neighbour has stored, tile by tile.
 #
-# **Predict.** There is a barrier between the store and the load. Does the loop need a second one?
+# **Predict.** There is a barrier between the store and the load. Does the loop need a second one? (The cell counts the wrong sums, and asks for the report.)
 
 # %%
 def make_relay(before, after):
@@ -291,26 +277,24 @@ int((sums != relay_spec).sum()), run.races
 
 # %% [markdown]
 # It does.
-# The end of the loop is followed by its beginning: after its load, a fast warp goes on to store the next tile, while a slow one still loads from this one.
-# The report is a WAR that reaches into the loop's next iteration.
+# After its load, a fast warp goes on to store the next tile, while a slow one still loads from this one: a WAR that reaches into the loop's next iteration.
 #
 # The picture has two rounds in their intervals.
-# Switch each barrier off and on, and read off the hatched cells which kind of race it prevents.
+# Switch one barrier off at a time. Which of the two hatched boxes of a cell comes first in its interval, the store or the load?
 
 # %% tags=["hide-input"]
-# Draws two rounds of `relay` for 6 threads, up to an interval.
-def draw_relay(before=True, after=False, intervals=4):
+# Draws two rounds of `relay` for 6 threads.
+def draw_relay(before=True, after=False):
     """Two rounds, with or without each of the two barriers."""
     fill, use = store_own(6), load_next(6)
     cuts = {(True, True): [fill, use, fill, use],
             (True, False): [fill, together(use, fill), use],
             (False, True): [together(fill, use)] * 2,
             (False, False): [together(fill, use, fill, use)]}
-    return plot_intervals(cuts[before, after], shown=intervals)
+    return plot_intervals(cuts[before, after])
 
 
-explore(draw_relay, before=[True, False], after=[True, False],
-        intervals=(1, 4))
+explore(draw_relay, before=[True, False], after=[True, False])
 
 # %% [markdown]
 # The first barrier makes loads wait for the stores of their own round: without it, a RAW.
@@ -319,30 +303,28 @@ explore(draw_relay, before=[True, False], after=[True, False],
 # ## Right by luck
 #
 # Does a GPU get these kernels wrong, too?
-# An H200 ran each of them 1,000 times, with other numbers than in the launch before. (The program is `tests.on_gpu.race_outcomes`, for all of this page's 1,000 launches.)
+# An H200 ran each of them 1,000 times, with other numbers than in the launch before.
 #
-# | kernel | threads | launches with a wrong answer |
+# | kernel | what differs | wrong in |
 # |---|---|---|
-# | `rotate_wrong` | 64 | 0 |
-# | the same with the number 64 for `a.size` | 64 | 391 |
-# | `rotate_in_place_wrong` | 64 | 0 |
-# | the same | 1,024 | 393 |
-# | `relay`, 32 tiles, without its first barrier | 1,024 | 1,000 |
-# | `relay`, 32 tiles, without its second barrier | 1,024 | 0 |
-# | the same with `cuda.blockDim.x` for both 1024s | 1,024 | 878 |
+# | `rotate_wrong`, 64 threads | nothing: the kernel as above | 0 |
+# | | the number 64 for `a.size` | 391 |
+# | | warp 1 waits some µs before it stores | 940 |
+# | `rotate_in_place_wrong` | 64 threads, as above | 0 |
+# | | 1,024 threads | 393 |
+# | `relay` without its second barrier | 32 tiles, for more chances | 0 |
+# | | the same with `cuda.blockDim.x` for the 1024s of the loop | 878 |
+# | | 32 tiles, and the last warp waits some µs before it loads | 1,000 |
 #
 # Look at the three zeros: always right, and a race all the same.
-# Below each stands the same race, and only a detail differs: a number for a size, more threads, a size for a number.
-# None of these makes the race, and each brings wrong answers out.
-# The next compiler or the next GPU may do so, too.
-
-# %% [markdown]
-# <details><summary>For the curious: what do such details change?</summary>
+# Below each stands the same kind of race, and only a detail differs.
+# A wait (`cuda.nanosleep`) changes nothing but *when* a warp gets there. So the zeros were a matter of time, which nothing promises: the next compiler or the next GPU may change it, as the other details do.
 #
-# How early each warp is.
-# In `rotate_wrong`, `% a.size` is a division, and more than thirty instructions of it stand between the store and the load; with a number in its place, none.
+# <details><summary>For the curious: what does a number for a size change?</summary>
 #
-# In both relays, a slow warp must get from the barrier to its load before a fast one has loaded its number of the next tile and stores it: 19 and 20 instructions in the one, and 21 in the other, in the first two rounds of each four. Whether these decide, we do not know.
+# `% a.size` is a division, and more than thirty instructions of it stand between the store and the load; with a number in its place, none.
+# If all threads wait some µs between the two lines, the answer is right again in all 1,000.
+# Counts such as 391 are of one day; on another they are others.
 #
 # </details>
 #
@@ -370,8 +352,9 @@ with expect(AssertionError):
 
 # %% [markdown]
 # The answer is right, and again that proves nothing: a barrier is for *all* threads of the block.
-# CUDA allows one in a branch only if all of them take the branch; else those at the barrier may wait forever.
-# An early exit, `if thread >= a.size: return`, is the same mistake.
+# CUDA allows one in a branch only if all of them take the branch, or none does; else those at the barrier may wait forever.
+#
+# Branches come in other forms. After an early exit, `if thread >= a.size: return`, those threads miss the barrier, too. And in a loop `for i in range(thread, n, 256)` with a barrier in it, some threads make a round less than others, unless 256 divides n.
 #
 # So guard the work, and never the barrier:
 
@@ -405,7 +388,6 @@ run.races
 #
 # Do the lanes of a warp, which run together, need a barrier among themselves?
 # Below, each even lane stores its element, and the next lane, an odd one, loads it.
-# Such code is called *warp-synchronous*.
 
 # %%
 @cuda.jit
@@ -462,10 +444,10 @@ run.races, run.races.minor
 #
 # </details>
 #
-# <details><summary>For the curious: the order that the compiler chose</summary>
+# <details><summary>For the curious: the order that the H200 took</summary>
 #
-# In `assemble(hand_over_wrong)[1, 256](halves, a)` the shared load (`LDS`) comes before the shared store (`STS`).
-# Before Volta, the lanes of a warp shared one program counter, and old code leaves `syncwarp` out. Since then each thread has its own.
+# In the machine code of `hand_over_wrong`, the shared load (`LDS`) stands before the shared store (`STS`).
+# Code that needs no `syncwarp` since all lanes go in step is called *warp-synchronous*; since Volta, where each thread has a program counter of its own, CUDA does not promise it.
 #
 # </details>
 #
@@ -475,7 +457,8 @@ run.races, run.races.minor
 # |---|---|---|
 # | a load that must come after a store: RAW | `rotate_wrong`, the first barrier of `relay` | `syncthreads` between the two |
 # | a store that must come after a load: WAR | `rotate_in_place_wrong`, the second barrier of `relay` | `syncthreads` between the two |
-# | two stores: WAW | `last_wins` | nothing; let one thread store, or each to its own cell |
+# | two stores by two lines: WAW | one thread sets a cell to 0, others store there later | `syncthreads` between the two |
+# | two stores by one line: WAW | `last_wins` | no barrier; let one thread store, or each to its own cell |
 # | lanes of one warp | `hand_over_wrong` | `syncwarp` between the two |
 #
 # To find them, cut the kernel at its barriers and ask of each cell: who stores it in this interval, and who else touches it?
@@ -542,7 +525,7 @@ task.check(largest)
 # </details>
 
 # %% [markdown]
-# ★★★ In `exercise("relay")` two tiles take turns, with one barrier a round. Which hazards would come back with none?
+# ★★★ `exercise("relay")`, in the assignment, lets two tiles take turns, so that one barrier a round is enough. With no barrier at all, which hazards are there?
 #
 # <details><summary>Answer</summary>
 #
@@ -556,12 +539,12 @@ task.check(largest)
 # %% [markdown]
 # ## In practice
 #
-# `compute-sanitizer --tool racecheck` looks at shared memory only, and passes over an atomic beside a plain access, and over stores of equal values.
+# `compute-sanitizer --tool racecheck` looks at shared memory only, and passes over stores of equal values.
 # Of 112 kernels with a race in this course's tests it reports 67; most of the others race in global memory.
 #
 # The emulator needs no luck, but it sees only this launch: another size or other data may reach another line.
 #
-# Where lanes of one warp wait at two different barriers, CUDA leaves open what happens: an H200 went on, and the emulator stops with an error.
+# `python -m tests.on_gpu.race_outcomes` repeats this page's 1,000 launches on a GPU.
 
 # %% [markdown]
 # ## Further reading

@@ -190,13 +190,30 @@ def rotate_some_early(out, a):
     out[thread] = tile[(thread + 1) % a.size]
 
 
-@cuda.jit
-def parted(out):
-    """Lanes of one warp wait at two barriers."""
-    if cuda.threadIdx.x % 2:
+def make_two_stores(barrier):
+    """Two lines that store to one cell, with or without a barrier between them."""
+
+    @cuda.jit
+    def two_stores(out, a):
+        tile = cuda.shared.array(1, float32)
+        thread = cuda.threadIdx.x
+        if thread == 0:
+            tile[0] = 0
+        if barrier:
+            cuda.syncthreads()
+        if thread == 40:
+            tile[0] = a[thread]
         cuda.syncthreads()
-        out[0] = 1
-    else:
+        out[thread] = tile[0]
+
+    return two_stores
+
+
+@cuda.jit
+def unequal_rounds(out, a):
+    """Each thread goes through the array in steps of the block, with a barrier."""
+    for i in range(cuda.threadIdx.x, a.size, 256):
+        out[i] = a[i]
         cuda.syncthreads()
 
 
