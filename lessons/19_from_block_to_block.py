@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Send a result from block to block
 #
-# *45 minutes*
+# *65 minutes*
 #
 # **What you'll do:** let thousands of blocks make one number together, send a result to a block that still finds the old one, and put it right.
 #
@@ -9,7 +9,7 @@
 #
 # - update a cell that all blocks share, and let few of them meet there
 # - publish a result, then signal it, with a fence on either side
-# - choose between the last block, a barrier of the grid, and a second launch
+# - choose between an atomic, a second launch, the last block, and a barrier of the grid
 #
 # **What you'll need:** L1 and L2, as in [Know where a number lives](11_memory_hierarchy.ipynb), sectors, as in [Fetch no more than you use](12_coalescing.ipynb), shared memory, as in [Use a tile where it pays](13_shared_memory.ipynb), and races and barriers, as in [Wait for one another](15_barriers_and_races.ipynb).
 
@@ -17,8 +17,8 @@
 import numpy as np
 from numba import cuda, float32, int32
 
-from helpers import (check, compare, device, emulate, exercise, explore,
-                     measure, plot_fences)
+from helpers import (baseline, check, compare, device, emulate, exercise,
+                     explore, measure, plot_fences, table)
 
 device
 
@@ -41,9 +41,7 @@ run = emulate(count_wrong)[16, 256](count)
 count, run.races[0]
 
 # %% [markdown]
-# The emulator counts 8 threads. An H200 counted 1, in each of 1,000 launches. (The program is `tests.on_gpu.race_outcomes`, for all of this page's 1,000 launches.)
-#
-# The line is three steps: load, add, store. Another thread may come between:
+# The emulator counts 8 threads. An H200 counted 1, in each of 1,000 launches. Any count from 1 to 4,096 is possible, since the line is three steps: load, add, store. Another thread may come between:
 #
 # | step | one thread | another thread | the cell |
 # |---|---|---|---|
@@ -63,7 +61,7 @@ count, run.races[0]
 # Which thread comes first does not matter here. What matters is that no other comes between its load and its store.
 #
 # An **atomic** is an update that nothing can come between: it loads, changes and stores a cell in one step. `cuda.atomic.add(out, 0, 1)` adds 1 to `out[0]`.
-# There are others, such as `max`, `min` and `exch`, which only puts a new value in. Each returns the cell's value from before.
+# There are others, such as `max`, whose cell must begin with a value that is small enough, and `exch`, which only puts a new value in. Each returns the cell's value from before.
 #
 # Atomics do not race with one another: each order of them is allowed, and each gives the same count.
 
@@ -80,11 +78,11 @@ check(counts[0], 4096)
 run.races
 
 # %% [markdown]
-# A sum of floats is a little different each time, since rounding depends on the order: on an H200 the same 65,536 floats gave 107 different sums in 1,000 launches.
+# A sum of floats may come out a little different each time, since rounding depends on the order: on an H200 the same 65,536 floats gave 107 different sums in 1,000 launches.
 #
 # ## What makes it slow?
 #
-# Now 65,536 blocks count. The first row is a kernel that does nothing: so long it takes to start and end the blocks.
+# Now 65,536 blocks of 256 threads count. The first row is a kernel that does nothing: it shows what starting and ending the blocks takes.
 
 # %%
 @cuda.jit
@@ -103,10 +101,10 @@ compare({"no work": no_work, "a race": race, "atomics on one cell": one_cell},
         "µs")
 
 # %% [markdown]
-# The atomics take 6.5 times as long as the race.
-# Are atomics slow? Or is it slow that all blocks meet at one cell?
+# The atomics take 6.5 times as long as the race. The compiler has joined those of each warp to one, and still there are 524,288, one every 0.74 ns.
+# Are atomics slow? Or is it slow that all blocks meet in one place?
 #
-# To find out, change one thing: let each block have a cell of its own. There are as many atomics as before.
+# To find out, let each block have a cell of its own. There are as many atomics as before.
 #
 # **Predict.** How long does it take?
 
@@ -126,6 +124,14 @@ own_cells = measure(count_apart)[BLOCKS, 256](counts)
 compare({"no work": no_work, "atomics on one cell": one_cell,
          "atomics on a cell for each block": own_cells}, "µs")
 
+# %% [markdown]
+# Hardly longer than no work.
+# So the time goes to where the blocks meet, and not to the atomics.
+#
+# Then is it the *cell*? Let the blocks share eight cells, so that each gets an eighth of the atomics, and change how far these are apart.
+#
+# **Predict.** How much do eight cells side by side save?
+
 # %%
 def make_count_in_eight(apart):
     """A kernel with eight cells, the next one so many cells further on."""
@@ -137,35 +143,27 @@ def make_count_in_eight(apart):
 
 
 # %% tags=["timing", "hide-input"]
-# Measures eight cells at four distances, between one cell and one for each block.
+# Measures eight cells at four distances, beside one cell.
 in_eight = {apart: measure(make_count_in_eight(apart))[BLOCKS, 256](counts)
             for apart in (1, 8, 32, 4096)}
-compare({"one cell": one_cell,
-         "eight cells in one sector": in_eight[1],
-         "eight cells, a sector each": in_eight[8],
-         "eight cells, 128 bytes each": in_eight[32],
-         "eight cells, 16 KiB each": in_eight[4096],
-         "a cell for each block": own_cells}, "µs")
+compare({"one": one_cell, "eight, side by side": in_eight[1],
+         "eight, 32 bytes apart": in_eight[8],
+         "eight, 128 bytes apart": in_eight[32],
+         "eight, 16 KiB apart": in_eight[4096]}, "µs", by="cells")
 
 # %% [markdown]
-# Hardly longer than no work.
-# So the time goes to the one cell, where all blocks meet, and not to the atomics.
-#
-# <details><summary>For the curious: how many atomics are there?</summary>
-#
-# Not one for each thread. The compiler already joins those of a warp: the machine code counts the warp's lanes (`POPC`) and adds once (`REDG`).
-# So 524,288 additions meet at one cell, one every 0.74 ns.
-#
-# </details>
+# Side by side they save nothing. A sector for each saves next to nothing, 128 bytes much, and 16 KiB nearly all.
+# So atomics do not wait for a cell, but for a place in L2 that is larger than a sector. (How large, these launches do not settle.)
+# Who gives blocks a few cells of their own must keep these apart.
 #
 # ## Meet less often
 #
-# But one count was wanted, and not 65,536.
+# But one count was wanted.
 # So let the threads of a block first count together in shared memory, which only they can reach. Then one thread adds the block's count to the one cell.
 # To give each block a copy of its own, and to add up the copies at the end, is called **privatization**.
 #
 # The block waits twice: the cell in shared memory must hold 0 before anybody adds, and the whole count before thread 0 loads it.
-# With `apart`, each block adds in a cell of its own again, to see what the one cell costs.
+# With `apart`, each block adds in a cell of its own again, to see what meeting costs.
 
 # %%
 def make_count_by_blocks(apart):
@@ -195,36 +193,25 @@ run.races
 by_blocks, by_blocks_apart = (
     measure(make_count_by_blocks(apart))[BLOCKS, 256](counts)
     for apart in (False, True))
-compare({("nobody", "–"): no_work,
-         ("each warp", "one cell"): one_cell,
-         ("each warp", "a cell for each block"): own_cells,
-         ("each block", "one cell"): by_blocks,
-         ("each block", "a cell for each block"): by_blocks_apart},
-        "µs", by=("who adds to global memory", "where"))
+compare({"one cell": by_blocks, "a cell for each block": by_blocks_apart},
+        "µs", by="an atomic for each block")
 
 # %% [markdown]
-# Compare each kernel with its twin, which differs in the cell alone.
-# With an atomic for each warp, meeting at one cell costs 343 µs; with one for each block, 8 µs.
-# So the blocks can make one count together in less time than the race.
+# Meeting took nearly all of 387 µs; now it costs 8.
+# At 0.74 ns each, 65,536 atomics need some 48 µs. But the blocks need 43 to start and end, at the same time, so that little of it shows.
 #
 # The rule: add up within the block, and send one atomic for each block.
 #
-# <details><summary>For the curious: what is left of the one cell?</summary>
-#
-# At 0.74 ns each, 65,536 additions take 48 µs, and the launch takes 52. So with as many blocks there is little to gain. Fewer blocks, whose threads loop over more elements, send fewer atomics.
-#
-# </details>
-#
 # ## Who is last?
 #
-# An atomic adds a number to a cell. What if the blocks' results must be put together in another way?
-# Say each block has stored its part in a cell of its own, and one block shall make the whole of them when all are there.
-# Which one, and when?
+# Atomics come in any order. What if the order matters, as in a sum of floats that must be the same each time?
+# Then each block stores its part in a cell of its own, and one block adds up the parts, from the first to the last, when all are there.
+# Which block, and when?
 #
 # Not block 0, waiting for the others. Blocks start in any order, and some start only when others have ended.
 # A block that waits keeps its place, and the one that it waits for may never get one.
 #
-# So nobody waits. Whoever comes *last* does it: by then, all others are done.
+# So nobody waits. Whoever comes *last* does it: by then, all others have stored.
 
 # %% [markdown]
 # How does a block know that it is the last? By what an atomic returns.
@@ -238,7 +225,7 @@ compare({("nobody", "–"): no_work,
 # | 4 | | | draws 2, the highest of three | 3 |
 # | 5 | | | adds up all parts | 3 |
 #
-# In `total`, each block adds a number to its part, as it would with a piece of a longer sum, and the last one adds up the parts. (`before` and `after` are for later.)
+# In `total`, each of eight blocks is one thread. It adds a number to its part (`+=`, not `=`: it will matter), and the last of `cuda.gridDim.x` blocks adds up the parts. (`before` and `after` are for later.)
 
 # %%
 def make_total(before, after):
@@ -292,7 +279,7 @@ plot_fences(first=False, second=False)
 
 # %% [markdown]
 # Time runs to the right, and arrows show what is sent where; the blocks are on two multiprocessors.
-# A box *count* is a ticket being drawn. By its ticket block 1 learns that block 0 has drawn one before; then it asks its own L1 for the part, and gets the old one.
+# A box *count* is a ticket being drawn. By its ticket block 1 learns that block 0 has drawn one before; then it asks its own L1 for the part, and gets the old one, which its `+=` had fetched. (Block 0 draws a ticket, too, but does nothing with it.)
 #
 # Which of the two went wrong on the H200? Change one thing at a time, always without a fence:
 #
@@ -307,22 +294,23 @@ plot_fences(first=False, second=False)
 #
 # ## Publish, then signal
 #
-# A **fence** (NVIDIA: *memory fence*), `cuda.threadfence()`, orders a thread's own accesses, and waits for no other thread.
-# There is one for each of the two things that can go wrong:
+# The order is: store, fence, signal; and on the other side: signal, fence, load.
 #
-# - *Publish, then signal.* What a thread stored before its fence is seen before what it stores after. For this, an H200 waits until the part is in L2.
-# - *See the signal, then look.* What a thread loads after its fence is no older than what it loaded before. For this, an H200 empties the multiprocessor's L1.
+# A **fence** (NVIDIA: *memory fence*), `cuda.threadfence()`, orders what its thread does before it and after it, and waits for no other thread.
+# Each call does two things:
 #
-# The block that tells needs the first, the block that listens the second. Take either away, and see what the load may find:
+# - *Publish, then signal.* What the thread has stored before is seen before what it does next. For this, an H200 waits until the part is in L2.
+# - *See the signal, then look.* What the thread loads next is no older than the signal that it has seen. For this, an H200 empties the multiprocessor's L1.
+#
+# The block that tells needs the first, the block that listens the second. Take either away, and see what CUDA allows the load to find. (Here block 1 has no fence before its ticket.)
 
 # %%
 explore(plot_fences, first=[True, False], second=[True, False])
 
 # %% [markdown]
-# So the order is: store, fence, signal; and on the other side: signal, fence, load.
-# In `total` each block may be either, so it has a fence on both sides of the ticket.
+# In `total` each block may be either, so it has a fence on both sides of the ticket. (`strict=True` makes the emulator ask for the second one, too.)
 #
-# **Predict.** Without which of the two is the total wrong on an H200?
+# **Predict.** CUDA allows an old part if either is missing. Without which of the two is the total wrong on an H200?
 
 # %%
 total = make_total(before=True, after=True)
@@ -342,15 +330,12 @@ run.races
 #
 # It is wrong only if both are missing. Probably one is enough here since either one empties the last block's L1 after its `+=` and before it loads the parts.
 # That is luck again: CUDA asks for both, so write both.
-# (The emulator takes an atomic for a second fence, unless you ask with `strict=True`, as the exercises do.)
-#
-# A fence is no barrier, and a barrier no fence between blocks. If a block has many threads, a barrier comes first, so that all its threads have stored, and then thread 0 does the rest for them: fence, ticket, fence.
 
 # %% [markdown]
 # <details><summary>For the curious: where the first fence is not enough</summary>
 #
 # In a test on an H200, block 1 loads a number, waits until an atomic shows that block 0 has stored the next one and fenced, and then loads that one, from the same sector.
-# Without a fence of its own it got the old number in each of 1,000 launches; with it, in none.
+# Without a fence of its own it got the old number in each of 1,000 launches; with it, in none; and in none either, if it has not looked before, even without that fence.
 #
 # `assemble` shows the fence's two things as two instructions: `MEMBAR.SC.GPU`, which waits, and `CCTL.IVALL`, which makes all lines of L1 invalid.
 #
@@ -358,7 +343,13 @@ run.races
 #
 # ## A block of many threads
 #
-# TODO
+# Real blocks have many threads, and thread 0 draws the ticket for them all. Three things are new:
+#
+# - *Before the ticket.* If other threads have stored, too, a barrier comes first. What it has shown to thread 0, thread 0's fence publishes as well.
+# - *After the ticket.* Only thread 0 knows it. So it puts the answer in a shared cell, and after a barrier all threads load that.
+# - *At the end.* The last block sets `finished` back to 0, by an atomic, for the next launch.
+#
+# In `sum_by_last` the threads of a block add up their numbers as they have counted before, in a shared cell.
 
 # %%
 @cuda.jit(device=True)
@@ -395,12 +386,33 @@ def sum_by_last(out, parts, finished, a):
             cuda.atomic.exch(finished, 0, 0)
 
 
+numbers = np.arange(5000, dtype=np.int32)
+whole, finished = np.zeros((2, 1), np.int32)
+parts = np.zeros(16, np.int32)
+for _ in range(2):
+    run = emulate(sum_by_last, strict=True)[16, 256](
+        whole, parts, finished, numbers)
+    check(whole, [numbers.sum()])
+run.races
+
 # %% [markdown]
 # ## All blocks wait
 #
-# TODO
+# What if every block needs the parts of all the others?
+# The simplest barrier for the whole grid is the end of the kernel: a second launch sees all that the first one stored.
+# With `sum_parts`, the first launch makes the parts, and a second launch of one block makes the whole of these.
+#
+# Within a kernel there is `cuda.cg.this_grid().sync()`, a barrier of the grid, with the fences in it.
 
 # %%
+@cuda.jit
+def sum_parts(parts, a):
+    """Each block stores its part."""
+    part = sum_by_block(a, cuda.grid(1), cuda.gridsize(1))
+    if cuda.threadIdx.x == 0:
+        parts[cuda.blockIdx.x] = part
+
+
 @cuda.jit
 def sum_after_all(out, parts, a):
     """Each block stores its part, all wait, one block adds up the parts."""
@@ -414,16 +426,24 @@ def sum_after_all(out, parts, a):
             out[0] = whole
 
 
-# %% tags=["hide-input"]
-# The other ways.
-@cuda.jit
-def sum_parts(parts, a):
-    """Each block stores its part."""
-    part = sum_by_block(a, cuda.grid(1), cuda.gridsize(1))
-    if cuda.threadIdx.x == 0:
-        parts[cuda.blockIdx.x] = part
+emulate(sum_parts)[16, 256](parts, numbers)
+emulate(sum_parts)[1, 256](whole, parts)
+check(whole, [numbers.sum()])
 
+run = emulate(sum_after_all)[16, 256](whole, parts, numbers)
+check(whole, [numbers.sum()])
+run.races
 
+# %% [markdown]
+# Now block 0 does wait. What if another block never gets a place?
+# That cannot happen: Numba makes this a **cooperative launch**, in which all blocks are on the GPU at the same time, or the launch is refused.
+# So the grid is small: of 256 threads each, an H200 holds 1,056 blocks. A grid-stride loop, as in `sum_by_block`, goes through the elements, however many there are.
+#
+# ## What changed
+#
+# Which way to choose? For comparison, `sum_by_atomics` has one atomic for each block.
+
+# %%
 @cuda.jit
 def sum_by_atomics(out, a):
     """Each block adds its part to the sum."""
@@ -432,31 +452,36 @@ def sum_by_atomics(out, a):
         cuda.atomic.add(out, 0, part)
 
 
-numbers = np.arange(5000, dtype=np.int32)
-for kernel, rooms in ((sum_by_last, (16, 1)), (sum_after_all, (16,)), (sum_by_atomics, ())):
-    whole = np.zeros(1, np.int32)
-    run = emulate(kernel, strict=True)[16, 256](whole, *(np.zeros(n, np.int32) for n in rooms), numbers)
-    check(whole, numbers.sum())
-    print(run.races)
+whole[0] = 0
+emulate(sum_by_atomics)[16, 256](whole, numbers)
+check(whole, [numbers.sum()])
+
+# %% tags=["hide-input"]
+# Tabulates the sum of 2²⁴ numbers by 528 blocks, each way by turns.
+USES = {
+    "parts alone": "",
+    "an atomic of each block": "one cell, in any order",
+    "a second launch": "parts in order; all need all",
+    "the last block": "parts in order, in one launch",
+    "a barrier of the grid": "all need all, in one launch of a small grid",
+}
+ways = {way: baseline(f"whole sum, {way}") for way in USES}
+table(["way to the whole", "µs", "for"],
+      [(way, ways[way].median_us, use) for way, use in USES.items()])
 
 # %% [markdown]
-# ## What changed
+# TODO: one sentence.
 #
-# | what blocks have to do | with | and not with |
-# |---|---|---|
-# | update one cell together | an atomic, one for each block | `out[0] += ...`: a lost update |
-# | make a whole of all parts | the last block: store, fence, ticket, fence, load | block 0 that waits: others may never start |
-# | tell another block of a result | a fence between result and signal, another between signal and load | an atomic alone: it says nothing of other cells |
-# | all need all | a second launch, or a barrier of the grid | `syncthreads`: it waits for its own block |
+# And what does not do: `out[0] += ...`, a lost update; a block that waits for others, which may never start; an atomic alone, which says nothing of other cells; and `syncthreads`, which waits for its own block.
 
 # %% [markdown]
 # ## On your own
 #
-# ★ In `count_by_blocks`, which of these lines may be a plain `+=`, without a race: the count in shared memory, the addition to `out`, both, or neither?
+# ★ Take the last line out of `sum_by_last`, and launch it twice with the same arrays, the second time with other numbers. What is in `out` then? Guess, and try.
 #
 # <details><summary>Answer</summary>
 #
-# Neither. In the first, the threads of a block would lose each other's updates, in the second, the blocks.
+# The first sum. `finished` goes on from the number of blocks, so no ticket of the second launch is the highest, and no block is the last.
 #
 # </details>
 #
@@ -509,7 +534,9 @@ task.check(dot)
 # %% [markdown]
 # ## In practice
 #
-# `compute-sanitizer --tool racecheck` looks at shared memory only, so it finds none of this page's races between blocks; the emulator does.
+# `compute-sanitizer --tool racecheck` looks at shared memory only, so it finds none of this page's races between blocks. The emulator does, and with `strict=True` a missing second fence, too; the exercises ask for that.
+#
+# `python -m tests.on_gpu.race_outcomes` repeats this page's 1,000 launches on a GPU, and `python -m lessons.baselines meetings` the last table.
 #
 # A store can have the first fence in it, and a load the second: CUDA calls them *release* and *acquire*. With them, blocks pass their sums on in [Scan an array in one pass](26_scan.ipynb).
 
