@@ -52,8 +52,7 @@ count, run.races[0]
 #
 # Two additions, and the cell holds 1: a **lost update**.
 #
-# Would a barrier help? `syncthreads` waits for the threads of its own block, and for no other block.
-# Even within a block it would not help: all these additions are one line, in one interval.
+# A barrier would not help: it waits for its own block alone, and even there all additions are one line, in one interval.
 
 # %% [markdown]
 # ## One step that nobody can divide
@@ -128,7 +127,7 @@ compare({"no work": no_work, "atomics on one cell": one_cell,
 # Hardly longer than no work.
 # So the time goes to where the blocks meet, and not to the atomics.
 #
-# Then is it the *cell*? Let the blocks share eight cells, so that each gets an eighth of the atomics, and change how far these are apart.
+# Then is it the *cell*? Let the blocks share eight cells, each with an eighth of the atomics, and change how far these are apart.
 #
 # **Predict.** How much do eight cells side by side save?
 
@@ -152,14 +151,13 @@ compare({"one": one_cell, "eight, side by side": in_eight[1],
          "eight, 16 KiB apart": in_eight[4096]}, "µs", by="cells")
 
 # %% [markdown]
-# Side by side they save nothing. A sector for each saves next to nothing, 128 bytes much, and 16 KiB nearly all.
+# Side by side they save nothing, a sector for each next to nothing, 128 bytes much, and 16 KiB nearly all.
 # So atomics do not wait for a cell, but for a place in L2 that is larger than a sector. (How large, these launches do not settle.)
-# Who gives blocks a few cells of their own must keep these apart.
 #
 # ## Meet less often
 #
 # But one count was wanted.
-# So let the threads of a block first count together in shared memory, which only they can reach. Then one thread adds the block's count to the one cell.
+# So let the threads of a block first count together in shared memory. Then one thread adds the block's count to the one cell.
 # To give each block a copy of its own, and to add up the copies at the end, is called **privatization**.
 #
 # The block waits twice: the cell in shared memory must hold 0 before anybody adds, and the whole count before thread 0 loads it.
@@ -198,7 +196,7 @@ compare({"one cell": by_blocks, "a cell for each block": by_blocks_apart},
 
 # %% [markdown]
 # Meeting took nearly all of 387 µs; now it costs 8.
-# At 0.74 ns each, 65,536 atomics need some 48 µs. But the blocks need 43 to start and end, at the same time, so that little of it shows.
+# At 0.74 ns each, 65,536 atomics need some 48 µs, but at the same time the blocks need 43 to start and end, so little of it shows.
 #
 # The rule: add up within the block, and send one atomic for each block.
 #
@@ -279,7 +277,7 @@ plot_fences(first=False, second=False)
 
 # %% [markdown]
 # Time runs to the right, and arrows show what is sent where; the blocks are on two multiprocessors.
-# A box *count* is a ticket being drawn. By its ticket block 1 learns that block 0 has drawn one before; then it asks its own L1 for the part, and gets the old one, which its `+=` had fetched. (Block 0 draws a ticket, too, but does nothing with it.)
+# A box *count* is a ticket being drawn. By its ticket block 1 learns that block 0 has drawn one before; then it asks its own L1 for the part, and gets the old one, which its `+=` had fetched.
 #
 # Which of the two went wrong on the H200? Change one thing at a time, always without a fence:
 #
@@ -302,7 +300,7 @@ plot_fences(first=False, second=False)
 # - *Publish, then signal.* What the thread has stored before is seen before what it does next. For this, an H200 waits until the part is in L2.
 # - *See the signal, then look.* What the thread loads next is no older than the signal that it has seen. For this, an H200 empties the multiprocessor's L1.
 #
-# The block that tells needs the first, the block that listens the second. Take either away, and see what CUDA allows the load to find. (Here block 1 has no fence before its ticket.)
+# The block that tells needs the first, the block that listens the second. Take either away, and see what CUDA allows the load to find:
 
 # %%
 explore(plot_fences, first=[True, False], second=[True, False])
@@ -343,13 +341,13 @@ run.races
 #
 # ## A block of many threads
 #
-# Real blocks have many threads, and thread 0 draws the ticket for them all. Three things are new:
+# In real blocks, thread 0 draws the ticket for many threads:
 #
-# - *Before the ticket.* If other threads have stored, too, a barrier comes first. What it has shown to thread 0, thread 0's fence publishes as well.
-# - *After the ticket.* Only thread 0 knows it. So it puts the answer in a shared cell, and after a barrier all threads load that.
-# - *At the end.* The last block sets `finished` back to 0, by an atomic, for the next launch.
+# - If others have stored, too, a barrier comes first: what it has shown to thread 0, thread 0's fence publishes as well.
+# - How do the others learn that theirs is the last block? Thread 0 stores the answer in a shared cell; after a barrier, all load it, and see what thread 0 sees.
+# - For the next launch, the last block sets `finished` back to 0, by an atomic.
 #
-# In `sum_by_last` the threads of a block add up their numbers as they have counted before, in a shared cell.
+# In `sum_by_last` only thread 0 stores; the others add up their numbers in a shared cell, as they have counted before.
 
 # %%
 @cuda.jit(device=True)
@@ -400,7 +398,7 @@ run.races
 #
 # What if every block needs the parts of all the others?
 # The simplest barrier for the whole grid is the end of the kernel: a second launch sees all that the first one stored.
-# With `sum_parts`, the first launch makes the parts, and a second launch of one block makes the whole of these.
+# `sum_parts` makes the parts, and launched again, as one block, the whole of these.
 #
 # Within a kernel there is `cuda.cg.this_grid().sync()`, a barrier of the grid, with the fences in it.
 
@@ -437,11 +435,11 @@ run.races
 # %% [markdown]
 # Now block 0 does wait. What if another block never gets a place?
 # That cannot happen: Numba makes this a **cooperative launch**, in which all blocks are on the GPU at the same time, or the launch is refused.
-# So the grid is small: of 256 threads each, an H200 holds 1,056 blocks. A grid-stride loop, as in `sum_by_block`, goes through the elements, however many there are.
+# So the grid is small, on an H200 at most 1,056 blocks of 256 threads, and a grid-stride loop goes through the elements.
 #
 # ## What changed
 #
-# Which way to choose? For comparison, `sum_by_atomics` has one atomic for each block.
+# Which way to choose? The last to compare has one atomic for each block.
 
 # %%
 @cuda.jit
@@ -472,7 +470,7 @@ table(["way to the whole", "µs", "for"],
 # %% [markdown]
 # TODO: one sentence.
 #
-# And what does not do: `out[0] += ...`, a lost update; a block that waits for others, which may never start; an atomic alone, which says nothing of other cells; and `syncthreads`, which waits for its own block.
+# What does not do: `out[0] += ...`, a block that waits for others which may never start, and a signal without its fences.
 
 # %% [markdown]
 # ## On your own

@@ -2,7 +2,7 @@
 for a cause that they name: it is gone, and so is the wrong answer, or it comes.
 """
 
-from numba import cuda, float32, uint32
+from numba import cuda, float32, int32, uint32
 
 WAIT_NS = uint32(2000)  # longer than a warp needs for the rest
 
@@ -257,6 +257,34 @@ def make_total_of_blocks(barrier):
                 out[0] = whole
 
     return total
+
+
+def make_sum_by_last(sum_by_block, reset):
+    """The lesson's `sum_by_last`, whose last block sets `finished` back by an atomic,
+    by a plain store, or not at all.
+    """
+
+    @cuda.jit
+    def sum_by_last(out, parts, finished, a):
+        last = cuda.shared.array(1, int32)
+        part = sum_by_block(a, cuda.grid(1), cuda.gridsize(1))
+        if cuda.threadIdx.x == 0:
+            parts[cuda.blockIdx.x] = part
+            cuda.threadfence()
+            ticket = cuda.atomic.add(finished, 0, 1)
+            cuda.threadfence()
+            last[0] = ticket == cuda.gridDim.x - 1
+        cuda.syncthreads()
+        if last[0]:
+            whole = sum_by_block(parts, cuda.threadIdx.x, cuda.blockDim.x)
+            if cuda.threadIdx.x == 0:
+                out[0] = whole
+                if reset == 2:
+                    cuda.atomic.exch(finished, 0, 0)
+                elif reset == 1:
+                    finished[0] = 0
+
+    return sum_by_last
 
 
 def make_two_tiles(barrier):

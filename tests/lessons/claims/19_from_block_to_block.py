@@ -1,7 +1,8 @@
 """What the lesson says of its atomics, fences and times, and when it is true.
 
-Each cause has its control. That the one cell takes the time: as many atomics on other
-cells, and as few. That a sector's old copy is loaded: parts that nobody loads before,
+Each cause has its control. That meeting takes the time: as many atomics on other cells,
+and as few. That it is not the cell: eight cells, which differ in how far they are apart
+and in nothing else. That a sector's old copy is loaded: parts that nobody loads before,
 parts with a sector each, and a reader who has not looked before.
 """
 
@@ -13,6 +14,7 @@ from tests.on_gpu.race_outcomes import recorded
 from tests.paths import ROOT
 from tests.specimens.race_variants import (
     make_letter,
+    make_sum_by_last,
     make_total_of_blocks,
     total_of_sectors,
 )
@@ -84,20 +86,44 @@ def of_many_threads(barrier):
     return [race.kind for race in run.races if race.scope == "grid"]
 
 
+def launched_twice(it, reset):
+    """The two sums of two launches with the same arrays, of which the second has other
+    numbers, and the kinds of races of the first.
+    """
+    whole, parts, finished = (np.zeros(n, np.int32) for n in (1, 16, 1))
+    launch = emulate(make_sum_by_last(it.sum_by_block, reset), strict=True)[16, 256]
+    run, sums = launch(whole, parts, finished, it.numbers), [int(whole[0])]
+    launch(whole, parts, finished, it.numbers + 1)
+    return [*sums, int(whole[0])], kinds(run.races)
+
+
+def right_sums(it):
+    """Both right sums of these launches."""
+    return [int((it.numbers + more).sum()) for more in (0, 1)]
+
+
 def fitting(it):
     """How many blocks of 256 threads may wait for the whole grid."""
-    (compiled,) = it.total_after_all.overloads.values()
+    it.sum_after_all[16, 256](it.whole, it.parts, it.numbers)
+    (compiled,) = it.sum_after_all.overloads.values()
     return compiled.max_cooperative_grid_blocks(256)
 
 
 def too_many(it):
     """Is a cooperative grid refused that is one block larger than what fits?"""
-    launch = emulate(it.total_after_all)[fitting(it) + 1, 256]
+    launch = emulate(it.sum_after_all)[fitting(it) + 1, 256]
     try:
-        launch(np.zeros(1, np.float32), np.zeros(8, np.float32), it.a)
+        launch(it.whole, np.zeros(fitting(it) + 1, np.int32), it.numbers)
     except LaunchError:
         return True
     return False
+
+
+def eighths(it, apart):
+    """The counts of eight cells, so far apart, and whether nothing else is counted."""
+    count = np.zeros(8 * apart, np.int32)
+    emulate(it.make_count_in_eight(apart))[16, 256](count)
+    return count[::apart].tolist(), int(count.sum()) == 4096
 
 
 def atomics(it, kernel):
@@ -108,11 +134,15 @@ def atomics(it, kernel):
     return [codes.count(name) for name in ("POPC", "REDG")], codes.index("EXIT") + 1
 
 
-def as_many(it, kernel, other):
-    """Do two kernels send as many atomics to global memory?"""
-    runs = [emulate(each)[16, 256](np.zeros(16, np.int32)) for each in (kernel, other)]
-    one, another = (run.coalescing.by_kind["atomic"].requests for run in runs)
-    return one == another
+def as_many(it, *kernels):
+    """Do kernels send as many atomics to global memory?"""
+    runs = [emulate(each)[16, 256](np.zeros(2**15, np.int32)) for each in kernels]
+    return len({run.coalescing.by_kind["atomic"].requests for run in runs}) == 1
+
+
+def in_eight(it):
+    """The kernels with eight cells, by how far these are apart."""
+    return {apart: it.make_count_in_eight(apart) for apart in it.in_eight}
 
 
 def us(m):
@@ -151,26 +181,40 @@ CLAIMS = {
         and atomics(it, it.count_apart)[0] == atomics(it, it.count_atomically)[0]
     ),
     "Hardly longer than no work": lambda it: us(it.own_cells) < 1.04 * us(it.no_work),
-    "the machine code counts the warp's lanes (`POPC`) and adds once (`REDG`)": (
-        lambda it: atomics(it, it.count_atomically)[0] == [1, 1]
-    ),
-    "So 524,288 additions meet at one cell, one every 0.74 ns": lambda it: (
-        it.one_cell.counters["instructions"]
+    "The compiler has joined those of each warp to one, and still there are 524,288, "
+    "one every 0.74 ns": lambda it: (
+        atomics(it, it.count_atomically)[0] == [1, 1]
+        and it.one_cell.counters["instructions"]
         == 524_288 * atomics(it, it.count_atomically)[1]
         and about("0.74", 1000 * us(it.one_cell) / 524_288)
     ),
-    "With an atomic for each warp, meeting at one cell costs 343 µs; with one for each "
-    "block, 8 µs": lambda it: (
-        about("343", us(it.one_cell) - us(it.own_cells))
+    "eight cells, each with an eighth of the atomics": lambda it: all(
+        eighths(it, apart) == ([512] * 8, True) for apart in it.in_eight
+    ),
+    # the control: as many atomics by as many instructions, at another distance
+    "Side by side they save nothing, a sector for each next to nothing, 128 bytes "
+    "much, and 16 KiB nearly all": lambda it: (
+        us(it.in_eight[1]) > 0.98 * us(it.one_cell)
+        and 0.93 * us(it.one_cell) < us(it.in_eight[8]) < 0.98 * us(it.one_cell)
+        and us(it.in_eight[32]) < us(it.one_cell) / 2
+        and us(it.in_eight[4096]) < us(it.own_cells) + 0.1 * us(it.one_cell)
+        and as_many(it, it.count_atomically, *in_eight(it).values())
+        and len({atomics(it, kernel)[1] for kernel in in_eight(it).values()}) == 1
+    ),
+    "a place in L2 that is larger than a sector": lambda it: (
+        us(it.in_eight[8]) > 2 * us(it.in_eight[32])
+    ),
+    "Meeting took nearly all of 387 µs; now it costs 8": lambda it: (
+        about("387", us(it.one_cell))
+        and us(it.one_cell) - us(it.own_cells) > 0.85 * us(it.one_cell)
         and about("8", us(it.by_blocks) - us(it.by_blocks_apart))
         and as_many(it, *map(it.make_count_by_blocks, (False, True)))
     ),
-    "in less time than the race": lambda it: it.by_blocks.upper_us < it.race.lower_us,
-    "At 0.74 ns each, 65,536 additions take 48 µs, and the launch takes 52": (
-        lambda it: (
-            about("48", us(it.one_cell) * 65_536 / 524_288)
-            and about("52", us(it.by_blocks))
-        )
+    "At 0.74 ns each, 65,536 atomics need some 48 µs, but at the same time the blocks "
+    "need 43 to start and end": lambda it: (
+        about("48", us(it.one_cell) * 65_536 / 524_288)
+        and about("43", us(it.no_work))
+        and us(it.by_blocks) < 0.7 * (48 + 43)
     ),
     # ------------------------------------------------ fences
     "The total is right, and there is a race": lambda it: (
@@ -199,16 +243,23 @@ CLAIMS = {
         [totalled(it, *which, strict=True)[0] for which in BOTH]
         == [["RAW"], ["RAW"], ["RAW"], []]
     ),
-    "The emulator takes an atomic for a second fence": lambda it: (
+    "`strict=True` makes the emulator ask for the second one, too": lambda it: (
         totalled(it, True, False) == ([], True)
+        and totalled(it, True, False, strict=True) == (["RAW"], True)
         and letter(False) == letter(True) == (42, [])
     ),
-    "a barrier comes first, so that all its threads have stored, and then thread 0 "
-    "does the rest for them": lambda it: (
+    "If others have stored, too, a barrier comes first": lambda it: (
         [of_many_threads(barrier) for barrier in (False, True)] == [["RAW"], []]
     ),
+    "the last block sets `finished` back to 0, by an atomic": lambda it: (
+        launched_twice(it, 2) == (right_sums(it), [])
+        and launched_twice(it, 1) == (right_sums(it), ["WAW"])
+    ),
+    "The first sum. `finished` goes on from the number of blocks": lambda it: (
+        launched_twice(it, 0) == (2 * right_sums(it)[:1], [])
+    ),
     "Without a fence of its own it got the old number in each of 1,000 launches; with "
-    "it, in none": lambda it: (
+    "it, in none; and in none either, if it has not looked before": lambda it: (
         wrong_in_all("letter False") and wrong_in_none("letter True", "letter unseen")
     ),
     "`MEMBAR.SC.GPU`, which waits, and `CCTL.IVALL`": lambda it: (
@@ -216,7 +267,7 @@ CLAIMS = {
     ),
     # ------------------------------------------------ the whole grid, and the rest
     "all blocks are on the GPU at the same time, or the launch is refused": too_many,
-    "For 256 threads it is 1,056 on an H200": lambda it: fitting(it) == 1056,
+    "on an H200 at most 1,056 blocks of 256 threads": lambda it: fitting(it) == 1056,
     "racecheck` looks at shared memory only": lambda it: (
         "| racecheck looks at shared memory only | 37 |"
         in (ROOT / "docs" / "AGREEMENT.md").read_text("utf-8")
