@@ -277,7 +277,7 @@ plot_fences(first=False, second=False)
 
 # %% [markdown]
 # Time runs to the right, and arrows show what is sent where; the blocks are on two multiprocessors.
-# A box *count* is a ticket being drawn. By its ticket block 1 learns that block 0 has drawn one before; then it asks its own L1 for the part, and gets the old one, which its `+=` had fetched.
+# A box *count* is a ticket being drawn. By its ticket block 1 learns that block 0 has drawn one before; then it asks its own L1 for the part, and gets the old one, which its `+=` had fetched. (The way back of block 0's ticket is left out.)
 #
 # Which of the two went wrong on the H200? Change one thing at a time, always without a fence:
 #

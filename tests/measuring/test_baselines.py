@@ -1,6 +1,7 @@
 """Baselines: what is recorded is told, and what is not is said in a sentence."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -125,3 +126,18 @@ def test_a_journey_with_a_wrong_result_is_not_recorded():
 
     with pytest.raises(ValueError, match="wrong"):
         journeys(ours | {"add_one_loop": lambda out, a: None}, (100,))
+
+
+def test_each_way_to_a_whole_sum_is_right_and_checked(monkeypatch):
+    """A sum that is not made anew is not right again."""
+    devices = SimpleNamespace(as_cuda_array=lambda it: it, default_stream=lambda: 0)
+    monkeypatch.setattr(recording, "cuda", devices)
+    random = SimpleNamespace(randint=np.random.default_rng(1).integers)
+    bench = SimpleNamespace(cupy=SimpleNamespace(random=random, zeros=np.zeros))
+
+    works = recording.whole_sums(bench, n=5000, blocks=8)
+
+    assert 5 == len(works)
+    for launch, right, _ in works.values():
+        launch()
+        assert (right(), right()) == (True, False)
