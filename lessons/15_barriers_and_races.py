@@ -305,7 +305,7 @@ explore(draw_relay, before=[True, False], after=[True, False])
 # Does a GPU get these kernels wrong, too?
 # An H200 ran each of them 1,000 times, with other numbers than in the launch before.
 #
-# | kernel | what differs | wrong in |
+# | kernel | what differs | wrong, of 1,000 |
 # |---|---|---|
 # | `rotate_wrong`, 64 threads | nothing: the kernel as above | 0 |
 # | | the number 64 for `a.size` | 391 |
@@ -457,7 +457,7 @@ run.races, run.races.minor
 # |---|---|---|
 # | a load that must come after a store: RAW | `rotate_wrong`, the first barrier of `relay` | `syncthreads` between the two |
 # | a store that must come after a load: WAR | `rotate_in_place_wrong`, the second barrier of `relay` | `syncthreads` between the two |
-# | two stores by two lines: WAW | one thread sets a cell to 0, others store there later | `syncthreads` between the two |
+# | two stores by two lines: WAW | one thread sets a cell to 0, another stores there later | `syncthreads` between the two |
 # | two stores by one line: WAW | `last_wins` | no barrier; let one thread store, or each to its own cell |
 # | lanes of one warp | `hand_over_wrong` | `syncwarp` between the two |
 #
@@ -474,7 +474,8 @@ run.races, run.races.minor
 # None: no cell is touched by two threads, so all four kernels have no race.
 #
 # </details>
-#
+
+# %% [markdown]
 # ★★ `largest` finds the largest element of each block, but only in some orders of the warps. Fix it with one line.
 
 # %%
@@ -533,7 +534,8 @@ task.check(largest)
 # One barrier a round prevents both: a tile is stored again two rounds later, after the next round's barrier.
 #
 # </details>
-#
+
+# %% [markdown]
 # The [assignment](assignments/15_barriers_and_races.ipynb) has 8 exercises, `largest` and `relay` among them.
 
 # %% [markdown]

@@ -71,9 +71,9 @@ def count_atomically(out):
     cuda.atomic.add(out, 0, 1)
 
 
-counts = np.zeros(16, np.int32)
-run = emulate(count_atomically)[16, 256](counts)
-check(counts[0], 4096)
+count = np.zeros(1, np.int32)
+run = emulate(count_atomically)[16, 256](count)
+check(count[0], 4096)
 run.races
 
 # %% [markdown]
@@ -279,7 +279,7 @@ plot_fences(first=False, second=False)
 # Time runs to the right, and arrows show what is sent where; the blocks are on two multiprocessors.
 # A box *count* is a ticket being drawn. By its ticket block 1 learns that block 0 has drawn one before; then it asks its own L1 for the part, and gets the old one, which its `+=` had fetched. (The way back of block 0's ticket is left out.)
 #
-# Which of the two went wrong on the H200? Change one thing at a time, always without a fence:
+# Here both went wrong. Which of them on the H200? Change one thing at a time, always without a fence:
 #
 # | `total` without fences | wrong totals in 1,000 launches |
 # |---|---|
@@ -341,13 +341,7 @@ run.races
 #
 # ## A block of many threads
 #
-# In real blocks, thread 0 draws the ticket for many threads:
-#
-# - If others have stored, too, a barrier comes first: what it has shown to thread 0, thread 0's fence publishes as well.
-# - How do the others learn that theirs is the last block? Thread 0 stores the answer in a shared cell; after a barrier, all load it, and see what thread 0 sees.
-# - For the next launch, the last block sets `finished` back to 0, by an atomic.
-#
-# In `sum_by_last` only thread 0 stores; the others add up their numbers in a shared cell, as they have counted before.
+# In a block of many threads, these add up their numbers as they have counted before:
 
 # %%
 @cuda.jit(device=True)
@@ -365,6 +359,15 @@ def sum_by_block(a, first, step):
     return here[0]
 
 
+# %% [markdown]
+# (Floats would need a fixed order here, too, as in `dot` at the end.)
+# Then thread 0 stores the part and draws the ticket for all of them:
+#
+# - If others have stored, too, a barrier comes first: what it has shown to thread 0, thread 0's fence publishes as well.
+# - How do the others learn that theirs is the last block? Thread 0 stores the answer in a shared cell; after a barrier, all load it, and see what thread 0 sees.
+# - For the next launch, the last block sets `finished` back to 0, by an atomic.
+
+# %%
 @cuda.jit
 def sum_by_last(out, parts, finished, a):
     """Each block stores its part; the last one adds up the parts."""
@@ -439,7 +442,7 @@ run.races
 #
 # ## What changed
 #
-# Which way to choose? The last to compare has one atomic for each block.
+# Which way to choose? One more to compare, an atomic of each block:
 
 # %%
 @cuda.jit
@@ -482,7 +485,8 @@ table(["way to the whole", "µs", "for"],
 # The first sum. `finished` goes on from the number of blocks, so no ticket of the second launch is the highest, and no block is the last.
 #
 # </details>
-#
+
+# %% [markdown]
 # ★★ `dot` makes the dot product of two arrays that have more elements than the grid has threads. The budget has one atomic for each block.
 
 # %%
@@ -524,7 +528,8 @@ task.check(dot)
 # The block is halved again and again, as in `largest` of [Wait for one another](15_barriers_and_races.ipynb), and thread 0 adds for them all.
 #
 # </details>
-#
+
+# %% [markdown]
 # ★★★ `exercise("last_block")`, in the assignment: the last block of many threads, with both fences. Allow half an hour more.
 #
 # The [assignment](assignments/19_from_block_to_block.ipynb) has 6 exercises, these two among them.
