@@ -360,7 +360,7 @@ def sum_by_block(a, first, step):
 
 
 # %% [markdown]
-# (Floats would need a fixed order here, too, as in `dot` at the end.)
+# (Floats would need a fixed order here, too, as in the halving of `dot`, at the end.)
 # Then thread 0 stores the part and draws the ticket for all of them:
 #
 # - If others have stored, too, a barrier comes first: what it has shown to thread 0, thread 0's fence publishes as well.
