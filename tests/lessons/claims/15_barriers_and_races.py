@@ -157,9 +157,9 @@ CLAIMS = {
     "these twelve seeds have six different winners": lambda it: (
         len({it.winner(it.last_wins, seed) for seed in SEEDS}) == 6
     ),
-    "three warps won in 1,000 launches, warp 3 most often": lambda it: (
-        len(GPU["winners"]) == 3
-        and max(GPU["winners"], key=GPU["winners"].get) == "3"
+    "four warps won in 1,000 launches, nearly always warp 0 or warp 1": lambda it: (
+        len(GPU["winners"]) == 4
+        and GPU["winners"]["0"] + GPU["winners"]["1"] > 900
         and sum(GPU["winners"].values()) == LAUNCHES == 1000
     ),
     "A barrier between two lines that store would help": lambda it: (
@@ -182,21 +182,21 @@ CLAIMS = {
     "| `rotate_wrong`, 64 threads | nothing: the kernel as above | 0 |": lambda it: (
         wrong_in_none("rotate_wrong 64")
     ),
-    "| the number 64 for `a.size` | 391 |": lambda it: (
-        WRONG["rotate_by_a_constant 64"] == 391
+    "| the number 64 for `a.size` | 506 |": lambda it: (
+        WRONG["rotate_by_a_constant 64"] == 506
     ),
-    "| warp 1 waits some µs before it stores | 940 |": lambda it: (
-        WRONG["rotate_late"] == 940
+    "| warp 1 waits some µs before it stores | 952 |": lambda it: (
+        WRONG["rotate_late"] == 952
     ),
     "| `rotate_in_place_wrong` | 64 threads, as above | 0 |": lambda it: wrong_in_none(
         "rotate_in_place_wrong 64"
     ),
-    "| 1,024 threads | 393 |": lambda it: WRONG["rotate_in_place_wrong 1024"] == 393,
+    "| 1,024 threads | 511 |": lambda it: WRONG["rotate_in_place_wrong 1024"] == 511,
     "| `relay` without its second barrier | 32 tiles, for more chances | 0 |": (
         lambda it: wrong_in_none("relay 32 True False")
     ),
-    "| the same with `cuda.blockDim.x` for the 1024s of the loop | 878 |": lambda it: (
-        BY_THE_BLOCK["wrong"]["32 True False"] == 878
+    "| the same with `cuda.blockDim.x` for the 1024s of the loop | 717 |": lambda it: (
+        BY_THE_BLOCK["wrong"]["32 True False"] == 717
         and BY_THE_BLOCK["launches"] == 1000
     ),
     "| 32 tiles, and the last warp waits some µs before it loads | 1,000 |": (
@@ -215,6 +215,9 @@ CLAIMS = {
         division(it) > 30 and constant(it, 64) == 0
     ),
     # the control: the same wrong kernel, which waits
+    "Counts such as 506 are of one day": lambda it: (
+        WRONG["rotate_by_a_constant 64"] == 506
+    ),
     "If all threads wait some µs between the two lines, the answer is right again in "
     "all 1,000": lambda it: (
         wrong_in_none("rotate_by_a_constant_late")
