@@ -320,7 +320,8 @@ explore(draw_relay, before=[True, False], after=[True, False])
 # Look at the three zeros: always right, and a race all the same.
 # Below each stands the same kind of race, and only a detail differs.
 # A wait (`cuda.nanosleep`) changes nothing but *when* a warp gets there. So the zeros were a matter of time, which nothing promises: the next compiler or the next GPU may change it, as the other details do.
-#
+
+# %% [markdown]
 # <details><summary>For the curious: what does a number for a size change?</summary>
 #
 # `% a.size` is a division, and more than thirty instructions of it stand between the store and the load; with a number in its place, none.
