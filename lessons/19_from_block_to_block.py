@@ -57,9 +57,9 @@ count, run.races[0]
 # %% [markdown]
 # ## One step that nobody can divide
 #
-# Which thread comes first does not matter here. What matters is that no other comes between its load and its store.
+# Which thread comes first does not matter here, only that no other comes between its load and its store.
 #
-# An **atomic** is an update that nothing can come between: it loads, changes and stores a cell in one step. `cuda.atomic.add(out, 0, 1)` adds 1 to `out[0]`.
+# An **atomic** loads, changes and stores a cell in one step. `cuda.atomic.add(out, 0, 1)` adds 1 to `out[0]`.
 # There are others, such as `max`, whose cell must begin with a value that is small enough, and `exch`, which only puts a new value in. Each returns the cell's value from before.
 #
 # Atomics do not race with one another: each order of them is allowed, and each gives the same count.
@@ -209,7 +209,7 @@ compare({"one cell": by_blocks, "a cell for each block": by_blocks_apart},
 # Not block 0, waiting for the others. Blocks start in any order, and some start only when others have ended.
 # A block that waits keeps its place, and the one that it waits for may never get one.
 #
-# So nobody waits. Whoever comes *last* does it: by then, all others have stored.
+# So nobody waits: whoever comes *last* does it, when all others have stored.
 
 # %% [markdown]
 # How does a block know that it is the last? By what an atomic returns.
@@ -277,7 +277,7 @@ plot_fences(first=False, second=False)
 
 # %% [markdown]
 # Time runs to the right, and arrows show what is sent where; the blocks are on two multiprocessors.
-# A box *count* is a ticket being drawn. By its ticket block 1 learns that block 0 has drawn one before; then it asks its own L1 for the part, and gets the old one, which its `+=` had fetched. (The way back of block 0's ticket is left out.)
+# A box *count* is a ticket being drawn. By its ticket block 1 learns that block 0 has drawn one before; then it asks its own L1 for the part, and gets the old one, which its `+=` had fetched.
 #
 # Here both went wrong. Which of them on the H200? Change one thing at a time, always without a fence:
 #
@@ -341,7 +341,7 @@ run.races
 #
 # ## A block of many threads
 #
-# In a block of many threads, these add up their numbers as they have counted before:
+# First, the threads of a block add up their numbers, as they have counted before:
 
 # %%
 @cuda.jit(device=True)
@@ -444,7 +444,7 @@ run.races
 #
 # ## What changed
 #
-# Which way to choose? One more to compare, an atomic of each block:
+# Which way to choose? The table has the sum of 2²⁴ numbers by 528 blocks, all ways by turns: `sum_parts`, which leaves the parts, the three ways above, and an atomic of each block.
 
 # %%
 @cuda.jit
@@ -460,7 +460,7 @@ emulate(sum_by_atomics)[16, 256](whole, numbers)
 check(whole, [numbers.sum()])
 
 # %% tags=["hide-input"]
-# Tabulates the sum of 2²⁴ numbers by 528 blocks, each way by turns.
+# Tabulates the recorded times, and what each way is for.
 USES = {
     "parts alone": "",
     "an atomic of each block": "one cell, in any order",
@@ -474,9 +474,7 @@ table(["way to the whole", "µs", "for"],
 
 # %% [markdown]
 # A second launch, the last block and a barrier of the grid take within 2 µs of each other, and at most 4 more than the parts alone. So choose by what each can do.
-# (Why the atomics take less than the parts alone, we do not know; the compiler has put their loop's instructions in another order.)
-#
-# What does not do: `out[0] += ...`, a block that waits for others which may never start, and a signal without its fences.
+# (Why the atomics take less than even the parts alone, we do not know: the order of the instructions in the loop differs, too.)
 
 # %% [markdown]
 # ## On your own

@@ -284,8 +284,8 @@ CLAIMS = {
         max(waiting(it)) - min(waiting(it)) < 2
         and 0 < max(waiting(it)) - us(it.ways["parts alone"]) < 4
     ),
-    "Why the atomics take less than the parts alone, we do not know; the compiler has "
-    "put their loop's instructions in another order": lambda it: (
+    "Why the atomics take less than even the parts alone, we do not know: the order of "
+    "the instructions in the loop differs, too": lambda it: (
         us(it.ways["an atomic of each block"]) < us(it.ways["parts alone"])
         and looped(it, it.sum_by_atomics) != looped(it, it.sum_parts)
     ),
