@@ -18,8 +18,8 @@ import numpy as np
 from numba import cuda, float64, int16, uint32
 
 from helpers import (allow_dynamic_shared, check, compare, device, emulate,
-                     exercise, expect, measure, plot_in_flight, plot_room,
-                     plot_series, plot_times, table)
+                     exercise, expect, load4, measure, plot_in_flight,
+                     plot_room, plot_series, plot_times, store4, table)
 
 device
 
@@ -151,16 +151,30 @@ plot_in_flight(loads, LATENCY, half, "the loads of the driver's copy")
 #
 # **Predict.** Which copy does that with one large block resemble, that with one small block or that with four?
 
-# %% tags=["timing", "hide-input"]
-# Measures one large block at a time beside small ones.
-alone = {threads: copying(threads, most) for threads in (512, 1024)}
+# %%
+@cuda.jit
+def copy_fours(out, a):
+    """Each thread copies four elements, all in flight at a time."""
+    i = uint32(4 * cuda.grid(1))
+    store4(out, i, load4(a, i))
 
-rows = {(1, 256): copies[most], (2, 256): copies[96 * KB],
-        (1, 512): alone[512], (4, 256): copies[48 * KB],
-        (1, 1024): alone[1024], (8, 256): copies[0]}
-compare({key: (m, key[0] * key[1] // 32) for key, m in rows.items()},
-        {"warps": lambda row: row[1]}, "µs",
-        by=("blocks at a time", "threads per block"))
+
+emulate(copy_fours)[N // THREADS // 4, THREADS](out, a)
+check(out, a)
+
+# %% tags=["timing", "hide-input"]
+# Measures one block at a time, with more warps or with more in flight.
+alone = copying(1024, most)
+allow_dynamic_shared(copy_fours, most)
+fours = measure(copy_fours, bytes=8 * MANY)[
+    MANY // THREADS // 4, THREADS, 0, most](dst, src)
+
+rows = {(4, 256, 1): copies[48 * KB], (1, 256, 1): copies[most],
+        (1, 1024, 1): alone, (1, 256, 4): fours}
+compare({key: (m, key[0] * key[1] // 32, 4 * key[0] * key[1] * key[2] // KB)
+         for key, m in rows.items()},
+        {"warps": lambda row: row[1], "KB in flight": lambda row: row[2]}, "µs",
+        by=("blocks at a time", "threads per block", "numbers per thread"))
 
 # %% [markdown]
 # That with four: it is the warps.
@@ -317,7 +331,7 @@ latency, follows, latency / follows     # ns, ns, warps
 # Measures the same look-ups with the lanes side by side.
 LARGE = {"L1": ways["from L1"], "a tile": ways["tile, 1,024 threads"]}
 lined = {(apart, name): looking(*way, codes.nbytes, apart)
-         for apart in (33, 1) for name, way in LARGE.items()}
+         for apart in (33, 9, 1) for name, way in LARGE.items()}
 
 compare(lined, "µs", "data path busy, %", by=("cells apart", "128 KB, from"))
 

@@ -107,11 +107,11 @@ CLAIMS = {
     # control of the warps: one block, as large a tile, and other threads
     "That with four: it is the warps. One large block takes a third of the time of one "
     "small block, with the same tile": lambda it: (
-        near(share(it.alone[1024], it.copies[it.most]), 1 / 3, 0.1)
-        and it.copies[48 * KB].median_us < it.alone[1024].median_us
+        near(share(it.alone, it.copies[it.most]), 1 / 3, 0.1)
+        and it.copies[48 * KB].median_us < it.alone.median_us
     ),
     "Why it takes a sixth more than four small ones": lambda it: near(
-        share(it.alone[1024], it.copies[48 * KB]) - 1, 1 / 6, 0.1
+        share(it.alone, it.copies[48 * KB]) - 1, 1 / 6, 0.1
     ),
     "With 33, each lane needs a line of its own, but also a bank of its own": (
         lambda it: (
@@ -199,7 +199,7 @@ CLAIMS = {
     ),
     "8 | 64 | 202": lambda it: told("202", it.copies[0]),
     "1 | 8 | 1,204": lambda it: told("1,204", it.copies[it.most]),
-    "1 | 32 | 429": lambda it: told("429", it.alone[1024]),
+    "1 | 32 | 429": lambda it: told("429", it.alone),
     "2 | 64 | 2,334": lambda it: told("2,334", it.looked["from L1"][128 * KB]),
     "1 | 8 | 1,033": lambda it: told("1,033", of_tile(it, 256)[128 * KB]),
     "1 | 32 | 288": lambda it: told("288", of_tile(it, 1024)[128 * KB]),
