@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Use a tile where it pays
 #
-# *45 minutes*
+# *55 minutes*
 #
 # **What you'll do:** let the threads of a block hand numbers to one another through a memory that they share, see this make one kernel three times as fast and another one slower, and find out why.
 #
@@ -20,7 +20,7 @@ from numba import cuda, float32, uint32
 
 from helpers import (check, compare, device, emulate, exercise, explore,
                      measure, plot_exchange, plot_halo, plot_sectors,
-                     plot_tile_move, watch)
+                     plot_tile_move)
 
 device
 
@@ -66,8 +66,8 @@ run
 
 # %% [markdown]
 # Can the lanes be side by side on *both* sides?
-# Not if each thread stores the number that it has loaded: its lane's neighbours in the row are not its neighbours in the column.
-# So a thread must store a number that *another* thread has loaded, and there must be a place where the one leaves it and the other finds it.
+# Not if each thread stores the number that it has loaded: what is side by side in a row of `src` lies in a column of `dst`.
+# So a thread must store a number that *another* thread has loaded, and they need a place to hand it over.
 #
 # ## A memory in common
 #
@@ -84,7 +84,7 @@ run
 # Begin with one row.
 # In this kernel each block reverses its elements: each thread leaves one on the table, and takes another one from there. Two lines are new.
 #
-# - `cuda.shared.array(THREADS, float32)` makes one array for the block, not one for each thread. Its shape must be known when the kernel is compiled.
+# - `cuda.shared.array(THREADS, float32)` makes one array for the block, not one for each thread. Its shape must be known when the kernel is compiled: a number, or a name from outside the kernel.
 # - `cuda.syncthreads()` is the **barrier**: no thread of the block passes it before all have reached it. So no thread takes a number before it is there.
 #
 # A piece of the data that a block holds in shared memory is its **tile**.
@@ -108,10 +108,29 @@ a, out = small.ravel(), np.zeros(N, np.float32)
 emulate(reverse_block)[N // THREADS, THREADS](out, a)
 check(out, a.reshape(-1, THREADS)[:, ::-1].ravel())
 
-plot_exchange(stores=range(16), loads=range(15, -1, -1))
+plot_exchange(stores=range(8), loads=range(7, -1, -1))
 
 # %% [markdown]
-# Each of 16 threads stores to its own cell (orange) and, after the barrier, loads another thread's (blue).
+# Each of 8 threads stores to its own cell (orange) and, after the barrier, loads another thread's (blue).
+#
+# What if the barrier is missing?
+
+# %%
+@cuda.jit
+def reverse_too_soon(out, a):
+    """Each block reverses its elements, and nobody waits."""
+    tile = cuda.shared.array(THREADS, float32)
+    thread = cuda.threadIdx.x
+    i = cuda.grid(1)
+    tile[thread] = a[i]
+    out[i] = tile[THREADS - 1 - thread]
+
+
+emulate(reverse_too_soon)[N // THREADS, THREADS](out, a)
+
+# %% [markdown]
+# Half of the cells were read before anything was in them.
+# A GPU reports nothing. Such a cell may hold what an earlier block left there, and the result may be right by luck, as in [Wait for one another](15_barriers_and_races.ipynb).
 #
 # ## Turn it in a tile
 #
@@ -127,8 +146,9 @@ plot_tile_move(row=1)
 # After the barrier it loads a *column* of the tile (blue), numbers of four warps, and stores them as a row of `dst`.
 # So in global memory it meets rows only.
 #
-# In code, thread (x, y) fills cell `[y, x]` of the tile and takes cell `[x, y]`; the two corners of the block's square, in `src` and in `dst`, have `top` and `left` exchanged.
-# The rows of the tile are `width` cells apart, a number that the function around the kernel fills in: 32 at first, and then 33.
+# In code, thread (x, y) fills cell `[y, x]` of the tile and takes cell `[x, y]`.
+# The square begins at `src[top, left]`, and its turned place at `dst[left, top]`: in the picture at `src[4, 8]` and `dst[8, 4]`.
+# The rows of the tile are `width` cells long, a number that the function around the kernel fills in: 32 for now.
 
 # %%
 def make_transpose(width):
@@ -153,10 +173,8 @@ run.coalescing.sectors / run.coalescing.requests
 #
 # ## What did it save?
 #
-# To judge a time you need a **floor**, a time that no version can beat.
-# Each version reads every number and writes it, and so does a copy by the same blocks.
-#
-# **Predict.** Which is slower, to store down a column or to load down one? And how near does the tile come to the copy?
+# To judge a time you need a **floor**: a time that no version with the same launch can be expected to beat. (Another launch can, in [Transpose a matrix nearly as fast as a copy](21_transpose.ipynb).)
+# Each version reads every number and writes it, and so does a copy by the same blocks:
 
 # %%
 @cuda.jit
@@ -165,6 +183,26 @@ def copy_matrix(dst, src):
     col, row = cuda.grid(2)
     dst[row, col] = src[row, col]
 
+
+# %% [markdown]
+# Sectors are not the only price of a request.
+# Its numbers come through L1's **data path**, in a cycle up to 32 of them from different *places*.
+# A line has 32 places, of four bytes each. Numbers at one place of their lines come one after the other.
+#
+# Our matrix has 8,192 × 8,192 numbers. Where are the lanes of a column? Here are the first eight (a row of the picture is a line):
+
+# %%
+def column(apart=8192):
+    """Eight lanes in a column, by the distance between two rows."""
+    return plot_sectors([4 * apart * lane for lane in range(8)])
+
+
+explore(column, apart=[8192, 8200, 8193])
+
+# %% [markdown]
+# Each lane has a line of its own, and all are at the same place.
+#
+# **Predict.** Which is slower, to store down a column or to load down one? And how near does the tile come to the copy?
 
 # %% tags=["timing", "hide-input"]
 # Measures all transposes for a matrix of 8,192 × 8,192.
@@ -191,48 +229,41 @@ compare(turns, "µs", "sectors from L2 per warp", "sectors to L2 per warp",
 # *Stores down.* L1 passes stores on as they come, so each sends 32 sectors to L2.
 #
 # *Loads down.* Here L1 makes up for the waste: it asks L2 for each sector once, and keeps it until the other warps of the block want the rest. This kernel takes less than half of the time.
-# But it is far from the copy. So look where the lanes of a column are (a row of the picture is a line):
-
-# %%
-def column(apart=SIDE):
-    """The lanes of a warp in a column, by the distance between two rows."""
-    return plot_sectors([4 * apart * lane for lane in range(32)])
-
-
-explore(column, apart=[SIDE, SIDE + 1])
-
-# %% [markdown]
-# Each lane has a line of its own, and all are at the same *place* of their lines.
-# L1 delivers through one **data path**, in a cycle up to 32 numbers from different places. But numbers at one place come one after the other.
-# So a warp keeps the data path busy for 36 cycles, and in the copy for less than 5.
+# But it is far from the copy: its lanes queue at one place, and keep the data path busy for 36 cycles. In the copy a warp needs less than 5.
 #
-# *A tile, 32 wide.* Shared memory is a part of the same fast memory, and has the same places. A column of this tile is at one place, too: the tile has moved the queue, but not removed it, and the kernel is even slower than without it.
+# *A tile, 32 wide.* Shared memory is a part of the same fast memory, and has the same places. A column of this tile is at one place, too: the tile has moved the queue, but not removed it.
+# The kernel is even slower than without it. (It has a third more instructions, and a barrier; what costs the time, we did not measure.)
 
 # %% [markdown]
 # *A tile, 33 wide.* One more column, which nobody uses, and each row begins one place further on. Now the numbers of a column come together.
-# (So the last column of the table adds up: the cycles of the copy, one for each request to a tile, and some 31 for each column.)
 #
-# If it is the places, one more number in each row of the matrix must do as much, with no tile at all. Move the slider: the lanes are apart.
+# If it is the places, longer rows of the matrix must do as much, with no tile at all. Move the slider up there: with 8,200 numbers in a row, eight of the 32 lanes share a place; with 8,193, none do.
 #
-# **Predict.** Let the rows be 8,193 numbers long where a kernel goes down a column. Which of the kernels gain?
+# **Predict.** Lengthen the rows where a kernel goes down a column: those of `src` for *loads down*, of `dst` for *stores down*. Which of the two gains? (For comparison the tile and the copy get a longer `src`.)
 
 # %% tags=["timing", "hide-input"]
 # Measures the same kernels where one matrix has longer rows.
-longer = {name: turning(KERNELS[name], **{side: SIDE + 1})
-          for name, side in (("a copy", "src_width"),
-                             ("stores down", "dst_width"),
-                             ("loads down", "src_width"),
-                             ("a tile, 33 wide", "src_width"))}
+SIDES = {"loads down": "src_width", "stores down": "dst_width",
+         "a tile, 33 wide": "src_width", "a copy": "src_width"}
+longer = {(name, width): turning(KERNELS[name], **{side: width})
+          for name, side in SIDES.items() for width in (SIDE, 8200, 8193)}
 
-compare({name: (turns[name], longer[name]) for name in longer},
-        {"µs, rows of 8,192": lambda row: row[0].median_us,
-         "µs, rows of 8,193": lambda row: row[1].median_us}, by="kernel")
+compare({(name, f"{width:,}"): m for (name, width), m in longer.items()},
+        "µs", "data path cycles per warp", by=("kernel", "numbers in a row"))
 
 # %% [markdown]
-# *Loads down* gains, and is then as fast as the tile. So a queue was all that the tile has saved it.
+# *Loads down* gains the more, the fewer lanes share a place, and is in the end as fast as the tile. So a queue was all that the tile has saved here.
 #
-# *Stores down* gains nothing: its lanes are apart now, too, but send on as many sectors. That is what only the tile has saved.
+# *Stores down* has a shorter queue now, too, and gains nothing: it sends on as many sectors. To save those, turn the kernel round (*loads down*), or take a tile.
 #
+# <details><summary>For the curious: do the cycles add up?</summary>
+#
+# In rows of 8,192 they do: those of the copy, one for each request to a tile, and some 31 where a warp goes down a column.
+# But a copy is two requests, and takes more than 4 cycles. And where no lanes share a place, a column takes some 7 or 8 more. What these are for, the counter does not say.
+#
+# </details>
+
+# %% [markdown]
 # ## Nine loads for one number?
 #
 # In a transpose every number is loaded once, and a tile has paid.
@@ -247,7 +278,8 @@ compare({name: (turns[name], longer[name]) for name in longer},
 # Six of them are the same.
 #
 # </details>
-#
+
+# %% [markdown]
 # This is a test that needs no GPU: write down what two threads load. If an element is on both lists, there is **reuse**.
 # In a transpose no two lists meet. Here those of neighbours do, so each element should be loaded nine times:
 
@@ -274,12 +306,12 @@ run.reuse["a"].loads[:16]
 
 # %% [markdown]
 # Nine times, apart from the ends of the array.
-# The nine threads are neighbours, nearly always of one block. So if the block brings each number into a tile, eight loads of nine are saved.
+# The nine are neighbours, nearly always of one block. If that brings each number into a tile, eight loads of nine are saved.
 #
 # ## A tile and its halo
 #
 # The first thread of a block also wants four elements on its left, and the last one four on its right.
-# These cells are the **halo**, and part of the tile.
+# These eight are the **halo**, and have their cells in the tile, too.
 # So the tile has more cells than the block has threads. Who loads the last ones?
 
 # %%
@@ -288,7 +320,7 @@ plot_halo(blocks=2, threads=10, radius=4, window=3)
 # %% [markdown]
 # *Who loads?* The thread whose number is in the cell.
 # When each has filled a cell, the first ones go on. In code that is a loop from `thread` to the end of the tile, in steps of the block's size.
-# Dotted cells lie outside the array and become 0.
+# Dotted cells lie outside the array and become 0, which changes no sum.
 #
 # *Who uses?* The bracket marks what thread 3 adds up.
 # Its own element is in the middle, in cell 7, because the halo comes first.
@@ -332,23 +364,12 @@ check(out, sums)
 run.reuse["a"].loads[THREADS - 8:THREADS + 8]
 
 # %% [markdown]
-# Watch a block of 32 threads: 32 lanes fill 32 cells, then 8 lanes the last 8; after the barrier each thread's window moves over the tile.
-
-# %% tags=["hide-input"]
-# Compiles the kernel again for blocks of 32 threads, and films block 1.
-THREADS, TILE = 32, 32 + 2 * RADIUS
-one_warp = cuda.jit(add_window_tiled.py_func)
-film = watch(one_warp, block=1)[4, THREADS](out[:128], a[:128])
-THREADS, TILE = 256, 256 + 2 * RADIUS
-film
-
-# %% [markdown]
 # ## Is it faster?
 #
 # The tile has turned nine loads from global memory into one.
-# **Predict.** How much of the time is left: a ninth, half, or all of it?
+# **Predict.** How much of the time is left, for 67 million elements?
 #
-# The floor is again a copy by the same blocks.
+# The floor is again a copy by the same blocks. (Its `uint32` saves instructions, as you will see.)
 
 # %%
 @cuda.jit
@@ -378,38 +399,16 @@ compare({"a copy": floor, "no tile": direct, "a tile": tiled},
 # *What could it save?* Only what lies above the floor, a quarter of the time without a tile.
 # And behind L1 it saves nothing: with a tile and without it, a warp fetches as many sectors from L2. L1 already served eight loads of nine, without being asked.
 #
-# *What did it cost?* A warp issues twice as many instructions: they fill the tile, ask of each cell whether it is in the array, and compute indices.
-# They take four fifths of the **issue slots**, the cycles in which a scheduler could issue one; that alone is longer than the whole kernel without a tile.
+# *What did it cost?* A warp issues twice as many instructions, although a thread asks once or twice whether a cell is in the array, and no longer nine times.
+# They take four fifths of the **issue slots**, the cycles in which a scheduler could issue one. Four fifths of 442 µs are more than the 268 of the whole kernel without a tile.
 
 # %% [markdown]
 # So there are two suspects: the tile, and the instructions that came with it.
 # To part them you need a **control**, a launch that differs in one thing only.
 #
-# Here is the same tile with fewer instructions.
-# With a signed index Numba adds some for the case that it is negative, since `a[-1]` is the last element; with `uint32` it adds none.
-# One line differs from the kernel above:
-
-# %%
-@cuda.jit
-def add_window_unsigned(out, a):
-    """Load a tile with its halo, wait, and add up by unsigned indices."""
-    tile = cuda.shared.array(TILE, float32)
-    thread = cuda.threadIdx.x
-    first = cuda.blockIdx.x * THREADS - RADIUS
-    for cell in range(thread, TILE, THREADS):
-        i = first + cell
-        tile[cell] = a[i] if 0 <= i < a.size else float32(0)
-    cuda.syncthreads()
-    total = float32(0)
-    for k in range(2 * RADIUS + 1):
-        total += tile[uint32(thread + k)]
-    if cuda.grid(1) < out.size:
-        out[cuda.grid(1)] = total
-
-
-# %% [markdown]
-# And here is a pair that differs in the tile, with hardly an instruction to spare.
-# The caller *pads* the array with four zeros before it and four behind it. Then no index needs a test, with a tile or without one, and two plain lines fill the tile:
+# This pair differs in the tile, and hardly in instructions.
+# Its array was made with four zeros before it and four behind it: it is *padded*. Then no index needs a test, with a tile or without one, and two plain lines fill the tile.
+# And `i` is a `uint32`. With a signed index Numba adds instructions for the case that it is negative, since `a[-1]` is the last element; here none can be.
 
 # %%
 @cuda.jit
@@ -438,74 +437,41 @@ def add_padded_tiled(out, padded):
 
 
 # %% tags=["timing", "hide-input"]
-# Checks the three kernels, and measures them beside the first pair.
+# Checks both kernels, and measures them beside the first pair.
 wide = np.pad(src, RADIUS)
-controls = {}
-for kernel, few, many in ((add_window_unsigned, a, src),
-                          (add_padded, np.pad(a, RADIUS), wide),
-                          (add_padded_tiled, np.pad(a, RADIUS), wide)):
+controls = []
+for kernel in add_padded, add_padded_tiled:
     out[:] = np.nan
-    emulate(kernel)[N // THREADS, THREADS](out, few)
+    emulate(kernel)[N // THREADS, THREADS](out, np.pad(a, RADIUS))
     check(out, sums)
-    controls[kernel] = measure(kernel, bytes=8 * MANY)[launch](dst, many)
+    controls.append(measure(kernel, bytes=8 * MANY)[launch](dst, wide))
 
-unsigned, padded, padded_tiled = controls.values()
+padded, padded_tiled = controls
 compare({("", "a copy"): floor, ("as it is", "no tile"): direct,
          ("as it is", "a tile"): tiled,
-         ("as it is", "a tile, unsigned"): unsigned,
          ("padded", "no tile"): padded, ("padded", "a tile"): padded_tiled},
         "µs", "instructions per warp", by=("array", "kernel"))
 
 # %% [markdown]
-# It was the instructions: with 35 of them fewer, the same tile takes a sixth less time.
-# In the padded pair the tile adds only 11, and 5% to the time in place of two thirds.
+# Here the tile adds only 11 instructions, and 5% to the time in place of two thirds. So the tile itself costs little: it was the instructions that came with it.
 #
-# But there it saves nothing, either: L1 serves the one kernel as well as the tile serves the other.
-# And the padding, which removes instructions and needs no shared memory, has saved what no tile could.
+# But it gains nothing, either: L1 serves the one kernel as well as the tile serves the other.
 #
 # ## When a tile pays
 #
-# Of the two tiles, the one without any reuse has won.
-# **What a cache does by itself, a tile cannot save once more.** L1 keeps what neighbours load, so reuse among neighbours is saved already. But L1 does not change the order: lanes that store down a column send on every sector.
+# Of the two tiles, the one without any reuse has won, where the rows stayed as they were.
+# **What a cache does by itself, a tile cannot save once more.** L1 keeps what neighbours load, so reuse among neighbours is saved already. But L1 does not change the order: lanes that store down a column send on every sector, and lanes at one place queue.
 
 # %% [markdown]
 # So before you write a tile, ask what L1 does already. A tile pays where
 #
-# - lanes cannot be side by side both when they load and when they store
-# - lanes at one place of their lines queue in L1, and you cannot move them apart
-# - threads exchange what they have *computed*, which is in no cache
+# - lanes cannot be side by side both when they load and when they store, and the rows that they go down cannot be lengthened
+# - threads of different warps exchange what they have *computed*, which is in no cache
 # - lanes look up places all over a table, again and again, as in [Leave room for enough warps](18_how_much_shared_memory.ipynb)
 #
 # Whether reuse alone can pay, where a number is used much more often, [Use a number again while it is near](22_tiling.ipynb) asks.
 
 # %% [markdown]
-# ## What could go wrong
-#
-# This kernel forgets the last part of the halo.
-
-# %%
-@cuda.jit
-def add_window_wrong(out, a):
-    """Add up windows of a tile that lacks the end of its halo."""
-    tile = cuda.shared.array(TILE, float32)
-    thread, i = cuda.threadIdx.x, cuda.grid(1)
-    if thread < RADIUS:
-        tile[thread] = a[i - RADIUS] if i >= RADIUS else float32(0)
-    tile[thread + RADIUS] = a[i]
-    cuda.syncthreads()
-    total = float32(0)
-    for k in range(2 * RADIUS + 1):
-        total += tile[thread + k]
-    out[i] = total
-
-
-run = emulate(add_window_wrong)[N // THREADS, THREADS](out, a)
-run.uninitialised
-
-# %% [markdown]
-# The last four cells of each of the 16 tiles were read unwritten.
-# A GPU reports nothing: such a cell may hold what an earlier block left there, and if that was a zero, the sum is even right.
-#
 # ## What changed
 #
 # | version | what the tile changes | floor, µs | without a tile, µs | with it, µs |
@@ -527,7 +493,8 @@ run.uninitialised
 # In the third, all threads load each element of `x`, and only one thread each element of `m`.
 #
 # </details>
-#
+
+# %% [markdown]
 # ★★ `pool`: each element becomes the largest of itself and the three before it. Load each element about once.
 
 # %%
@@ -584,17 +551,13 @@ task.check(pool)
 # In the first block they repeat the first element, which changes no maximum.
 #
 # </details>
-#
-# ★ `exercise("reverse")`, in the assignment: one line of its kernel is wrong. Which block's place does a block write to?
-#
-# ★★★ `exercise("life")`: one step of the game of life, in tiles, in a world that goes on at the opposite edge. A thread fills several cells, with one loop of step 16 along each axis, and `% rows` and `% cols` at the edge. Allow half an hour more.
-#
-# The [assignment](assignments/13_shared_memory.ipynb) has 5 exercises, these among them.
 
 # %% [markdown]
-# ## In practice
+# ★ `exercise("reverse")`, in the assignment: one line of its kernel is wrong. Which block's place does a block write to?
 #
-# From the A100 on, a kernel can load the next tile *asynchronously* while it works on this one; [Multiply matrices as fast as cuBLAS](24_up_the_ladder_to_cublas.ipynb) does.
+# ★★★ `exercise("life")`: one step of the game of life, in tiles, in a world that goes on at the opposite edge (`% rows`, `% cols`). Fill a tile with one loop of step 16 along each axis. Allow half an hour more.
+#
+# The [assignment](assignments/13_shared_memory.ipynb) has 5 exercises, these among them.
 
 # %% [markdown]
 # ## Further reading

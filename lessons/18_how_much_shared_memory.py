@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Leave room for enough warps
 #
-# *35 minutes*
+# *45 minutes*
 #
 # **What you'll do:** give the blocks of a copy shared memory that they never touch, see the copy take six times as long, find out what was taken from it, and then give a look-up as much and see it win.
 #
