@@ -3,13 +3,13 @@
 #
 # *45 minutes*
 #
-# **What you'll do:** give the blocks of a copy shared memory that they never touch, see the copy take six times as long, find out what was taken from it, and then give a look-up as much and see it win.
+# **What you'll do:** give the blocks of a copy shared memory that they never touch, see the copy take six times as long, find out what was taken from it, and then give as much to a kernel that looks things up, and see it win.
 #
 # **What you'll learn:**
 #
 # - size shared memory at the launch, above 48 KB too, for one array or several
 # - compute how many blocks, and so how many warps, a multiprocessor holds at a time
-# - say how many warps are enough, by what they wait for
+# - say how many warps are enough, by what they wait for and what each has in flight
 #
 # **What you'll need:** bytes in flight, as in [Know where a number lives](11_memory_hierarchy.ipynb), lines, as in [Fetch no more than you use](12_coalescing.ipynb), tiles and their barriers, as in [Use a tile where it pays](13_shared_memory.ipynb) and [Wait for one another](15_barriers_and_races.ipynb), and [banks](14_bank_conflicts.ipynb).
 
@@ -27,12 +27,14 @@ device
 # ## What does an unused tile cost?
 #
 # So far each tile had a shape that the compiler knew. That is *static* shared memory.
-# But a block can also be given its shared memory at the launch, as **dynamic shared memory**: the fourth number in the brackets says how many *bytes* each block gets. (The third one is the stream; 0 is the usual one.)
+# But a block can also be given its shared memory at the launch, as **dynamic shared memory**: the fourth number in the brackets says how many *bytes* each block gets. (The third names a queue of launches; 0 is the usual one.)
 #
 # Here is a plain copy, which has no use for any.
 
 # %%
 THREADS, N, KB = 256, 4096, 1024
+gpu = cuda.get_current_device()
+most = gpu.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN    # bytes of a block: 227 KB
 
 
 @cuda.jit
@@ -48,13 +50,11 @@ copy[N // THREADS, THREADS, 0, 32 * KB](out, a)
 check(out, a)
 
 # %% [markdown]
-# **Predict.** Give each block more and more of it, up to 227 KB, the most that there is. The copy executes the same instructions and moves the same bytes. Does it take as long?
+# **Predict.** Give each block more and more of it, up to 227 KB, the most that there is. (For more than 48 KB the folded cell asks, as you soon will.) The copy executes the same instructions and moves the same bytes. Does it take as long?
 
 # %% tags=["timing", "hide-input"]
 # Measures the copy with more and more shared memory for each block.
-gpu = cuda.get_current_device()
-most = gpu.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
-allow_dynamic_shared(copy, most)    # more than 48 KB: see below
+allow_dynamic_shared(copy, most)
 
 MANY = 2**26
 src, dst = np.zeros((2, MANY), np.float32)
@@ -83,7 +83,9 @@ plot_times([f"{size // KB} KB" for size in ROOMS],
 # %% tags=["hide-input"]
 # Asks the GPU for its limits.
 table(["what there is", "number"],
-      [["threads of a multiprocessor", gpu.MAX_THREADS_PER_MULTIPROCESSOR],
+      [["blocks of a multiprocessor, at most",
+        gpu.MAX_BLOCKS_PER_MULTIPROCESSOR],
+       ["threads of a multiprocessor", gpu.MAX_THREADS_PER_MULTIPROCESSOR],
        ["bytes of shared memory of a multiprocessor",
         gpu.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR],
        ["… that the system keeps for each block",
@@ -92,7 +94,7 @@ table(["what there is", "number"],
 
 # %% [markdown]
 # A further block is let in only if there is room for all of it: for its threads, and for its shared memory with the 1 KB that the system keeps for each block.
-# So the scarcer of the two decides. (Registers are a third, as in [Keep a thread's numbers close](16_own_memory.ipynb); here they are plenty.)
+# So the scarcer of the two decides, or the most blocks that there can be. (And registers, as in [Keep a thread's numbers close](16_own_memory.ipynb); here they are plenty.)
 #
 # **Predict.** How many blocks of 256 threads fit if each takes 48 KB? And how many if it takes none?
 #
@@ -105,12 +107,17 @@ table(["what there is", "number"],
 
 # %%
 def blocks_at_once(threads, size):
-    """How many blocks a multiprocessor holds, by threads and shared memory."""
+    """How many blocks a multiprocessor holds, if registers are plenty."""
     taken = size + gpu.RESERVED_SHARED_MEMORY_PER_BLOCK
-    return min(gpu.MAX_THREADS_PER_MULTIPROCESSOR // threads,
+    return min(gpu.MAX_BLOCKS_PER_MULTIPROCESSOR,
+               gpu.MAX_THREADS_PER_MULTIPROCESSOR // threads,
                gpu.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR // taken)
 
 
+blocks_at_once(256, 48 * KB), blocks_at_once(256, 0)
+
+# %% tags=["hide-input"]
+# Draws the blocks that a multiprocessor holds in each of the launches.
 held = {size: blocks_at_once(THREADS, size) for size in ROOMS}
 
 plot_room({f"{size // KB} KB": (size // KB + 1, THREADS // 32, held[size])
@@ -118,7 +125,8 @@ plot_room({f"{size // KB} KB": (size // KB + 1, THREADS // 32, held[size])
           gpu.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR // KB)
 
 # %% [markdown]
-# Each box is a block, and what is dotted stays empty. (With 0 KB the threads decide, and the eight blocks take 1 KB each.)
+# Each box is a block, and what is dotted no block takes. (Blocks without any take 1 KB each, for the system.)
+# Shared memory and L1 lie in one memory of 256 KB, so what blocks take, L1 does not have.
 #
 # The share of a multiprocessor's warps that a launch can fill is its **occupancy**.
 # With the most shared memory, one block of 8 warps is left where there is room for 64: an eighth.
@@ -126,7 +134,8 @@ plot_room({f"{size // KB} KB": (size // KB + 1, THREADS // 32, held[size])
 # ## What were the other blocks for?
 #
 # Each thread of the copy loads one number and waits for it: 4 bytes in flight.
-# By Little's law the rate is at most what all threads have in flight, divided by the latency of a load. Fewer blocks have less in flight:
+# By Little's law the rate is at most what all threads have in flight, divided by the latency of a load; fewer blocks have less.
+# It is also at most what memory gives. Half of what a copy moves are loads, so the level line is half the rate of the driver's copy:
 
 # %% tags=["timing", "hide-input"]
 # Draws the rate of the loads over what the threads can have in flight.
@@ -139,17 +148,16 @@ half = copies[0].copy_gb_per_s / 2      # half of what it moves are loads
 plot_in_flight(loads, LATENCY, half, "the loads of the driver's copy")
 
 # %% [markdown]
-# The points go up beside the line of the law: with half the blocks the copy has hardly more than half the rate.
-# (They lie below the line, which says only what is possible: between two blocks places stay empty, and a thread does more than wait.)
+# The points go up beside the line of the law: with half the blocks the copy has little more than half the rate.
+# They lie below it, for the law says only what is possible: between two blocks places stay empty, a thread does more than wait, and when more loads are on their way, each takes longer. So even right of the dashed line, more is better.
 #
 # So what the tile took was **latency hiding**. While one block waits for memory, nobody is there to ask for more.
 #
-# ## Blocks, or warps?
+# ## Blocks, warps, or bytes?
 #
-# Is it the *blocks* that were missing, or their warps?
-# Give the most shared memory to larger blocks. One of them fits, as before, but one of 1,024 threads has four times as many warps as one of 256.
-#
-# **Predict.** Which copy does that with one large block resemble, that with one small block or that with four?
+# Is it the *blocks* that were missing, their warps, or what these have in flight?
+# Give the most shared memory to a block of 1,024 threads. One fits, as before, but it has four times as many warps.
+# Or leave the block small, and let each thread load four numbers at once, by `load4` (`store4` stores them):
 
 # %%
 @cuda.jit
@@ -159,8 +167,12 @@ def copy_fours(out, a):
     store4(out, i, load4(a, i))
 
 
+out[:] = 0
 emulate(copy_fours)[N // THREADS // 4, THREADS](out, a)
 check(out, a)
+
+# %% [markdown]
+# **Predict.** Which of these two resembles the copy with one small block, and which that with four?
 
 # %% tags=["timing", "hide-input"]
 # Measures one block at a time, with more warps or with more in flight.
@@ -177,16 +189,14 @@ compare({key: (m, key[0] * key[1] // 32, 4 * key[0] * key[1] * key[2] // KB)
         by=("blocks at a time", "threads per block", "numbers per thread"))
 
 # %% [markdown]
-# That with four: it is the warps.
-# One large block takes a third of the time of one small block, with the same tile. (Why it takes a sixth more than four small ones, we did not measure.)
-#
-# So **a large tile wants a large block**: 32 warps share the tile that 8 had for themselves.
+# TODO
+# So **a large tile wants a large block**, whose warps share it, or threads with more in flight.
 #
 # ## A table of 128 KB
 #
 # Is there a tile that is worth so much room?
 # Take a table that all threads look up, again and again, at places far apart.
-# Each cell says where to look next, as in a chain, and the lanes stand `apart` cells from one another. With 33, each lane needs a line of its own, but also a bank of its own.
+# Each cell says where to look next, as in a chain, and the lanes stand `apart` cells from one another. With 33, no two lanes meet in a line, and none in a bank.
 
 # %%
 @cuda.jit
@@ -220,7 +230,7 @@ def look_up_in_tile(out, table, apart, rounds):
 
 
 # %% [markdown]
-# A block gets more than 48 KB only if its kernel asks for it, and only as dynamic memory. `allow_dynamic_shared` asks, once, before the launch.
+# A block gets more than 48 KB only if its kernel asks for it, and only as dynamic memory. `allow_dynamic_shared` asks, once, before the launch, for up to so many bytes.
 # Here is the launch without it, and with it:
 
 # %%
@@ -252,9 +262,9 @@ check(ends, (33 * np.arange(2048) + 64) % codes.size)
 #
 # ## Is it worth its room?
 #
-# Now as many threads as the GPU can hold make 8,192 look-ups each, in large blocks or in small ones.
+# Now as many threads as the GPU can hold make 8,192 look-ups each, in large blocks or in small ones. The time includes copying the table.
 #
-# **Predict.** The table grows, until one block fits where there were several. What happens to the time, with L1, with a tile in large blocks, and with a tile in small ones?
+# **Predict.** The table grows, until one block fits where there were several. What happens to the time with a tile in large blocks, and with one in small blocks?
 
 # %% tags=["timing", "hide-input"]
 # Measures look-ups from L1, and from tiles in large and small blocks.
@@ -282,53 +292,14 @@ plot_series([size // KB for size in SIZES],
             xlabel="KB of the table")
 
 # %% [markdown]
-# From L1 the look-ups take as long for every table, and that is longest.
+# From L1 the look-ups take as long for every table, and longest of all.
 # Large blocks with a tile need an eighth of that, and lose hardly anything when only one of them fits.
 # Small blocks lose with every block that is displaced, and are in the end nearly four times as slow as large ones.
 #
-# Is it the room, or the larger table? Give the *small* table the largest room:
+# Why is L1 so slow? Move the lanes together, first to 9 cells, where they share lines but neither sectors nor banks, and then side by side:
 
 # %% tags=["timing", "hide-input"]
-# Measures look-ups of a small table in tiles of two sizes.
-SMALL = SIZES[0]
-rooms = {(threads, room): looking(look_up_in_tile, threads, SMALL, room=room)
-         for threads in (1024, 256) for room in (SMALL, most)}
-
-compare({(threads, room // KB): (
-            m, threads // 32 * blocks_at_once(threads, room))
-         for (threads, room), m in rooms.items()},
-        {"warps": lambda row: row[1]}, "µs", "data path busy, %",
-        by=("threads per block", "KB of the tile"))
-
-# %% [markdown]
-# It is the room.
-# And half of the warps cost these look-ups 3%, while they nearly doubled the time of the copy. Why so little?
-#
-# ## How many warps are enough?
-#
-# Little's law holds for shared memory, too.
-# With 8 warps the data path is mostly idle. Each warp waits for its look-up, so the time says how long one takes.
-# With 64 warps the path is busy all the time, so it says how soon one look-up can follow another.
-
-# %%
-LOOKS, FULL = 32 * 256, 64          # of each thread; warps at a time
-turns = WALKERS // 256 // gpu.MULTIPROCESSOR_COUNT  # blocks, one by one
-
-latency = 1000 * rooms[256, most].median_us / (turns * LOOKS)
-follows = 1000 * rooms[1024, SMALL].median_us / (FULL * LOOKS)
-latency, follows, latency / follows     # ns, ns, warps
-
-# %% [markdown]
-# A look-up takes 15 ns, and the data path serves one in every half of a nanosecond. So 29 in flight keep it busy, and a block of 1,024 threads has one in each of its 32 warps.
-# A load from memory takes more than twenty times as long. So the copy misses each warp that it loses.
-#
-# **What a tile costs depends on what the warps wait for.** If they wait for memory, they need as many as fit. If they wait for their tile, one large block can be enough.
-
-# %% [markdown]
-# And why was L1 so slow? Let the lanes stand side by side, where a request touches one line and not 32:
-
-# %% tags=["timing", "hide-input"]
-# Measures the same look-ups with the lanes side by side.
+# Measures the same look-ups with the lanes nearer to one another.
 LARGE = {"L1": ways["from L1"], "a tile": ways["tile, 1,024 threads"]}
 lined = {(apart, name): looking(*way, codes.nbytes, apart)
          for apart in (33, 9, 1) for name, way in LARGE.items()}
@@ -336,15 +307,56 @@ lined = {(apart, name): looking(*way, codes.nbytes, apart)
 compare(lined, "µs", "data path busy, %", by=("cells apart", "128 KB, from"))
 
 # %% [markdown]
-# Now L1 takes a sixth of the time. A tile has no lines to find, and takes as long as before.
-# So L1 lost its time by the lines, and before the data path, which was mostly idle.
+# TODO
+#
+# Is it the room that costs small blocks their time, or the larger table? Give the *small* table the largest room:
+
+# %% tags=["timing", "hide-input"]
+# Measures look-ups of a small table in tiles of two sizes.
+rooms = {(threads, room // KB): looking(look_up_in_tile, threads, SIZES[0],
+                                        room=room)
+         for threads in (1024, 256) for room in (SIZES[0], most)}
+
+compare({(threads, room): (
+            m, threads // 32 * blocks_at_once(threads, room * KB))
+         for (threads, room), m in rooms.items()},
+        {"warps": lambda row: row[1]}, "µs", "data path busy, %",
+        by=("threads per block", "KB of the tile"))
+
+# %% [markdown]
+# For small blocks it is the room: it alone takes most of what they lose. Large blocks lose little, and less to the room than to the larger table, which a block must first copy.
+#
+# So half of the warps cost these look-ups 3%, while they nearly doubled the time of the copy. Why so little?
+#
+# ## How many warps are enough?
+#
+# Little's law holds for shared memory, too. Take two rows of the table.
+#
+# With 8 warps the data path is mostly idle. Each warp waits for its look-up, so the time says how long one takes. (Eight blocks take turns, so it is that of eight times 8,192 look-ups.)
+# With 64 warps the path is busy all the time, so the time says how soon the look-up of one warp can follow that of another.
+
+# %%
+LOOKS, most_threads = 8192, gpu.MAX_THREADS_PER_MULTIPROCESSOR
+few_warps, many_warps = rooms[256, most // KB], rooms[1024, 16]
+turns, warps = most_threads // 256, most_threads // 32      # 8, 64
+
+latency = 1000 * few_warps.median_us / (turns * LOOKS)
+follows = 1000 * many_warps.median_us / (warps * LOOKS)
+latency, follows, latency / follows     # ns, ns, warps
+
+# %% [markdown]
+# A look-up takes 15 ns, and the data path serves one in every half of a nanosecond. So 29 in flight keep it busy, and a block of 1,024 threads has one in each of its 32 warps. (With 8 of 29 the path should be busy for 28% of the time; the table says 27%.)
+#
+# Now count the warps of the copy. At the level line, a multiprocessor gets the 128 bytes of a warp in 8 ns, and they take 350. So 43 warps must wait at a time, and more, since loads take longer when many are on their way. The copy misses each warp that it loses.
+#
+# **What a tile costs depends on what the warps wait for.** If they wait for memory with one number each, they need as many as fit, or more numbers each. If they wait for their tile, one large block can be enough.
 #
 # ## Several arrays, several types
 #
 # A block has *one* piece of dynamic shared memory, and every array of shape 0 begins at its first byte.
 # So for two arrays take two slices that do not overlap.
 # Each counts in its own elements: a `float64` takes 8 bytes, so behind `count` of them the `uint32` array goes on at its element `2 * count`.
-# Put the widest type first; then each array begins at a multiple of its own size.
+# Put the widest type first: behind an odd number of `uint32`, no `float64` begins at a whole element.
 
 # %%
 @cuda.jit
@@ -396,8 +408,9 @@ emulate(reverse_wrong)[N // THREADS, THREADS, 0, room](
 # %% [markdown]
 # Numba compiles it, and a GPU runs it without an error.
 # The emulator reports a race: thread 32 stores its mark into the same bytes as thread 16 its time.
+# A barrier between the two stores would silence it, and half of the times would still be wrong.
 #
-# Or forget the fourth number. Then the array of shape 0 has no cells:
+# Or forget the fourth number. Then the array of shape 0 has no cells, and CUDA does not say what happens:
 
 # %%
 with expect(IndexError):
@@ -411,7 +424,8 @@ with expect(IndexError):
 # |---|---:|---:|---:|
 # | copy, no shared memory | 8 | 64 | 202 |
 # | … 227 KB that it never touches | 1 | 8 | 1,204 |
-# | … in one block of 1,024 threads | 1 | 32 | 429 |
+# | … the same, in blocks of 1,024 threads | 1 | 32 | 429 |
+# | … the same, four numbers a thread | 1 | 8 | TODO |
 # | look-ups in 128 KB, from L1 | 2 | 64 | 2,334 |
 # | … from a tile, blocks of 256 threads | 1 | 8 | 1,033 |
 # | … from a tile, blocks of 1,024 threads | 1 | 32 | 288 |
@@ -425,7 +439,8 @@ with expect(IndexError):
 # With its 1 KB a block takes 61 of 228 KB, so three fit in either case: 24 warps, or 48.
 #
 # </details>
-#
+
+# %% [markdown]
 # ★★ `turn_rows`: two arrays share the dynamic memory of a block, and they overlap. One line is wrong.
 
 # %%
@@ -463,7 +478,8 @@ task.check(turn_rows)
 # The first array has `size` elements of 8 bytes, and a slice of the second counts in elements of 2 bytes.
 #
 # </details>
-#
+
+# %% [markdown]
 # ★★ `exercise("sort_records")`, in the assignment: each block sorts keys, and their labels with them, in dynamic memory for exactly as many.
 #
 # The [assignment](assignments/18_how_much_shared_memory.ipynb) has 4 exercises, these two among them.
@@ -471,11 +487,7 @@ task.check(turn_rows)
 # %% [markdown]
 # ## In practice
 #
-# Nsight Compute lists under *Occupancy* how many blocks each resource lets in: *Block Limit Shared Mem*, *Registers*, *Warps*.
-#
-# In the emulator, `run` knows the bytes that a block took; what it took from others is in no report of it.
-#
-# Shared memory and L1 lie in one memory of 256 KB, so what all blocks take together, L1 has not.
+# Nsight Compute lists under *Occupancy* how many blocks each resource lets in: *Block Limit Shared Mem*, *Registers*, *Warps*. Its *Achieved Occupancy* is what was held on average: 70% in the copy that can fill all.
 
 # %% [markdown]
 # ## Further reading
