@@ -99,7 +99,7 @@ def plot_room(launches, room, ax=None):
             write_beside(ax, room, row, f"{held * warps} warps")
         name_rows(ax, [*launches])
         ax.set(xlim=(0, 1.12 * room), xlabel="KB of shared memory")
-        ax.set_xticks(range(0, int(room) + 1, 48))
+        ax.set_xticks([*range(0, int(room) - 24, 48), room])
     rows = (
         f"{name}: {held} of {warps} warps each, {held * warps} in all"
         for name, (_, warps, held) in launches.items()

@@ -278,15 +278,18 @@ def plot_roofline(kernels, gpu=H200, ax=None):
     return Picture(ax.figure, roofline_sentence(points, gpu))
 
 
-def draw_kernel(ax, name, x, y, roof):
-    """Draw a kernel as a diamond where it was measured, else a ring on the roof."""
+def draw_kernel(ax, name, x, y, roof, left=False):
+    """Draw a kernel as a diamond where it was measured, else a ring on the roof; its
+    name stands on the right, or on the left.
+    """
     ax.plot([x, x], [1e-9, roof], color=style.IDLE, linewidth=0.8, linestyle=":")
     if math.isnan(y):
         ax.plot(x, roof, "o", markerfacecolor="none", color=style.EMULATED)
     else:
         ax.plot(x, y, "D", markersize=5, color=style.MEASURED)
     text = name if math.isnan(y) else f"{name}, {y:,.0f}"
-    note(ax, x, roof if math.isnan(y) else y, text, (8, -10), ha="left")
+    across, side = (-8, "right") if left else (8, "left")
+    note(ax, x, roof if math.isnan(y) else y, text, (across, -10), ha=side)
 
 
 def roofline_sentence(points, gpu):

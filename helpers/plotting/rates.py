@@ -190,7 +190,9 @@ def plot_in_flight(points, latency_ns, limit, limit_label="the limit", ax=None):
         text, middle = f"bytes in flight / {latency_ns:,.0f} ns", math.sqrt(low * knee)
         note(ax, middle, slope * middle, text, (-6, 6), ha="right", va="bottom")
         for name, (flying, rate) in points.items():
-            draw_kernel(ax, name, flying, rate, min(limit, slope * flying))
+            roof = min(limit, slope * flying)
+            left = flying < knee < 1.6 * flying and rate < roof / 2  # off the dashes
+            draw_kernel(ax, name, flying, rate, roof, left)
         rates = present(rate for _, rate in points.values())
         ax.set_ylim(min([slope * low, *rates]) / 1.5, 2.2 * limit)
     facts = [f"{name}: {flight_text(*it)}" for name, it in points.items()]
@@ -206,10 +208,14 @@ def draw_law(ax, steps, limit, text):
     """Draw the highest rates on logarithmic axes: from the first step up to the limit
     at the second, and level to the third.
     """
+    from matplotlib.ticker import LogLocator, NullLocator
+
     ax.set_xscale("log", base=2)
     ax.set_yscale("log")
     ax.xaxis.set_major_formatter(FEW)
     ax.yaxis.set_major_formatter(FEW)
+    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    ax.yaxis.set_minor_locator(NullLocator())
     low, knee, high = steps
     start = limit * low / knee
     ax.plot(steps, [start, limit, limit], color=style.INK, linewidth=1.4)
