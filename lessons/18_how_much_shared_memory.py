@@ -288,13 +288,13 @@ looked = {name: {size: looking(*way, size) for size in SIZES}
 
 plot_series([size // KB for size in SIZES],
             {name: [m.median_us for m in of.values()]
-             for name, of in looked.items()},
+             for name, of in looked.items() if name != "from L1"},
             xlabel="KB of the table")
 
 # %% [markdown]
-# From L1 the look-ups take as long for every table, and longest of all.
-# Large blocks with a tile need an eighth of that, and lose hardly anything when only one of them fits.
-# Small blocks lose with every block that is displaced, and are in the end nearly four times as slow as large ones.
+# Large blocks lose hardly anything when only one of them fits.
+# Small blocks lose with every block that is displaced, and are in the end nearly four times as slow.
+# And from L1 the look-ups take as long for every table, eight times as long as in large blocks: far above the figure.
 #
 # Why is L1 so slow? Move the lanes together, first to 9 cells, where they share lines but neither sectors nor banks, and then side by side:
 
