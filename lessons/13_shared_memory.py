@@ -252,7 +252,7 @@ compare({(name, f"{width:,}"): m for (name, width), m in longer.items()},
         "µs", "data path cycles per warp", by=("kernel", "numbers in a row"))
 
 # %% [markdown]
-# *Loads down* gains the more, the fewer lanes share a place, and is in the end as fast as the tile. So a queue was all that the tile has saved here.
+# *Loads down* gains the more, the fewer lanes share a place, and is in the end as fast as the tile. So the queue was all that the tile could save it.
 #
 # *Stores down* has a shorter queue now, too, and gains nothing: it sends on as many sectors. To save those, turn the kernel round (*loads down*), or take a tile.
 #
@@ -367,6 +367,7 @@ run.reuse["a"].loads[THREADS - 8:THREADS + 8]
 # ## Is it faster?
 #
 # The tile has turned nine loads from global memory into one.
+#
 # **Predict.** How much of the time is left, for 67 million elements?
 #
 # The floor is again a copy by the same blocks. (Its `uint32` saves instructions, as you will see.)
@@ -453,7 +454,7 @@ compare({("", "a copy"): floor, ("as it is", "no tile"): direct,
         "µs", "instructions per warp", by=("array", "kernel"))
 
 # %% [markdown]
-# Here the tile adds only 11 instructions, and 5% to the time in place of two thirds. So the tile itself costs little: it was the instructions that came with it.
+# Here the tile adds only 11 instructions, and 5% to the time in place of two thirds. So the tile itself costs little, and of the two suspects the instructions are left.
 #
 # But it gains nothing, either: L1 serves the one kernel as well as the tile serves the other.
 #
@@ -465,7 +466,7 @@ compare({("", "a copy"): floor, ("as it is", "no tile"): direct,
 # %% [markdown]
 # So before you write a tile, ask what L1 does already. A tile pays where
 #
-# - lanes cannot be side by side both when they load and when they store, and the rows that they go down cannot be lengthened
+# - lanes cannot be side by side both when they load and when they store, and you cannot lengthen the rows that they would go down to load
 # - threads of different warps exchange what they have *computed*, which is in no cache
 # - lanes look up places all over a table, again and again, as in [Leave room for enough warps](18_how_much_shared_memory.ipynb)
 #
