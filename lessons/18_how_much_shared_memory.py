@@ -3,7 +3,7 @@
 #
 # *45 minutes*
 #
-# **What you'll do:** give the blocks of a copy shared memory that they never touch, see the copy take six times as long, find out what was taken from it, and then give as much to a kernel that looks things up, and see it win.
+# **What you'll do:** give the blocks of a copy shared memory that they never touch, see the copy take nearly six times as long, find out what was taken from it, and then give as much to a kernel that looks things up, and see it win.
 #
 # **What you'll learn:**
 #
@@ -72,12 +72,11 @@ plot_times([f"{size // KB} KB" for size in ROOMS],
            [m.median_us for m in copies.values()])
 
 # %% [markdown]
-# With the most shared memory it takes six times as long, for memory that it never touches. Why?
+# With the most shared memory it takes nearly six times as long, for memory that it never touches. Why?
 #
 # ## How many blocks fit?
 #
-# A multiprocessor holds several blocks at a time, so that some warps can go on while others wait.
-# Each block takes its part of the multiprocessor for as long as it runs, whether it uses it or not.
+# A multiprocessor holds several blocks at a time, so that some warps can go on while others wait. Each takes its part for as long as it runs, whether it uses it or not.
 # Ask your GPU how much there is:
 
 # %% tags=["hide-input"]
@@ -125,7 +124,7 @@ plot_room({f"{size // KB} KB": (size // KB + 1, THREADS // 32, held[size])
           gpu.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR // KB)
 
 # %% [markdown]
-# Each box is a block, and what is dotted no block takes. (Blocks without any take 1 KB each, for the system.)
+# Each box is a block, and what is dotted no block takes.
 # Shared memory and L1 lie in one memory of 256 KB, so what blocks take, L1 does not have.
 #
 # The share of a multiprocessor's warps that a launch can fill is its **occupancy**.
@@ -134,8 +133,8 @@ plot_room({f"{size // KB} KB": (size // KB + 1, THREADS // 32, held[size])
 # ## What were the other blocks for?
 #
 # Each thread of the copy loads one number and waits for it: 4 bytes in flight.
-# By Little's law the rate is at most what all threads have in flight, divided by the latency of a load; fewer blocks have less.
-# It is also at most what memory gives. Half of what a copy moves are loads, so the level line is half the rate of the driver's copy:
+# By Little's law the rate is at most what all threads have in flight, divided by the latency of a load. Fewer blocks have less in flight.
+# (The level line is half the rate of the driver's copy, since half of what a copy moves are loads.)
 
 # %% tags=["timing", "hide-input"]
 # Draws the rate of the loads over what the threads can have in flight.
@@ -172,7 +171,7 @@ emulate(copy_fours)[N // THREADS // 4, THREADS](out, a)
 check(out, a)
 
 # %% [markdown]
-# **Predict.** Which of these two resembles the copy with one small block, and which that with four?
+# **Predict.** Does either take as long as the copy with one small block, or as that with four?
 
 # %% tags=["timing", "hide-input"]
 # Measures one block at a time, with more warps or with more in flight.
@@ -189,8 +188,10 @@ compare({key: (m, key[0] * key[1] // 32, 4 * key[0] * key[1] * key[2] // KB)
         by=("blocks at a time", "threads per block", "numbers per thread"))
 
 # %% [markdown]
-# TODO
-# So **a large tile wants a large block**, whose warps share it, or threads with more in flight.
+# Both take about a third of the time of one small block, with the same tile: nearly what four blocks take, which have as much in flight.
+# So what the copy lacked was neither blocks nor warps, but bytes in flight. (Why both take somewhat longer than the four, we did not measure.)
+#
+# **A large tile wants a large block**, whose warps share it, or threads with more in flight.
 #
 # ## A table of 128 KB
 #
@@ -296,7 +297,7 @@ plot_series([size // KB for size in SIZES],
 # Small blocks lose with every block that is displaced, and are in the end nearly four times as slow.
 # And from L1 the look-ups take as long for every table, eight times as long as in large blocks: far above the figure.
 #
-# Why is L1 so slow? Move the lanes together, first to 9 cells, where they share lines but neither sectors nor banks, and then side by side:
+# Why is L1 so slow? Move the lanes together: to 9 cells, where they share lines, but neither sectors nor banks, and side by side.
 
 # %% tags=["timing", "hide-input"]
 # Measures the same look-ups with the lanes nearer to one another.
@@ -307,9 +308,10 @@ lined = {(apart, name): looking(*way, codes.nbytes, apart)
 compare(lined, "µs", "data path busy, %", by=("cells apart", "128 KB, from"))
 
 # %% [markdown]
-# TODO
+# At 9 cells the lanes need as many sectors as before, but a third of the lines, and L1 takes little more than a third of the time. So it is mostly the lines that cost, and not the data path, which was mostly idle.
+# A tile has no lines to find, and takes as long as ever.
 #
-# Is it the room that costs small blocks their time, or the larger table? Give the *small* table the largest room:
+# Back to the figure: is it the room that costs small blocks their time, or the larger table? Give the *small* table the largest room:
 
 # %% tags=["timing", "hide-input"]
 # Measures look-ups of a small table in tiles of two sizes.
@@ -324,9 +326,9 @@ compare({(threads, room): (
         by=("threads per block", "KB of the tile"))
 
 # %% [markdown]
-# For small blocks it is the room: it alone takes most of what they lose. Large blocks lose little, and less to the room than to the larger table, which a block must first copy.
+# For small blocks it is the room: it alone takes most of what they lose. Large blocks lose little, and less to the room than to the larger table.
 #
-# So half of the warps cost these look-ups 3%, while they nearly doubled the time of the copy. Why so little?
+# So to lose half of the warps costs these look-ups 3%, and it cost the copy more than 70%. Why so little?
 #
 # ## How many warps are enough?
 #
@@ -347,7 +349,7 @@ latency, follows, latency / follows     # ns, ns, warps
 # %% [markdown]
 # A look-up takes 15 ns, and the data path serves one in every half of a nanosecond. So 29 in flight keep it busy, and a block of 1,024 threads has one in each of its 32 warps. (With 8 of 29 the path should be busy for 28% of the time; the table says 27%.)
 #
-# Now count the warps of the copy. At the level line, a multiprocessor gets the 128 bytes of a warp in 8 ns, and they take 350. So 43 warps must wait at a time, and more, since loads take longer when many are on their way. The copy misses each warp that it loses.
+# Now count the warps of the copy. At the level line, a multiprocessor gets the 128 bytes of a warp in 8 ns, and they take 350. So 43 warps must wait at a time, and more, since under load a load takes longer. The copy misses each warp that it loses.
 #
 # **What a tile costs depends on what the warps wait for.** If they wait for memory with one number each, they need as many as fit, or more numbers each. If they wait for their tile, one large block can be enough.
 #
@@ -423,12 +425,12 @@ with expect(IndexError):
 # | launch | blocks at a time | warps | µs |
 # |---|---:|---:|---:|
 # | copy, no shared memory | 8 | 64 | 202 |
-# | … 227 KB that it never touches | 1 | 8 | 1,204 |
-# | … the same, in blocks of 1,024 threads | 1 | 32 | 429 |
-# | … the same, four numbers a thread | 1 | 8 | TODO |
-# | look-ups in 128 KB, from L1 | 2 | 64 | 2,334 |
-# | … from a tile, blocks of 256 threads | 1 | 8 | 1,033 |
-# | … from a tile, blocks of 1,024 threads | 1 | 32 | 288 |
+# | … 227 KB that it never touches | 1 | 8 | 1,175 |
+# | … the same, in blocks of 1,024 threads | 1 | 32 | 412 |
+# | … the same, four numbers a thread | 1 | 8 | 384 |
+# | look-ups in 128 KB, from L1 | 2 | 64 | 2,333 |
+# | … from a tile, blocks of 256 threads | 1 | 8 | 1,039 |
+# | … from a tile, blocks of 1,024 threads | 1 | 32 | 287 |
 #
 # ## On your own
 #
