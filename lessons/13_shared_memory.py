@@ -230,13 +230,14 @@ compare(turns, "µs", "sectors from L2 per warp", "sectors to L2 per warp",
 #
 # *Loads down.* Here L1 makes up for the waste: it asks L2 for each sector once, and keeps it until the other warps of the block want the rest. This kernel takes less than half of the time.
 # But it is far from the copy: its lanes queue at one place, and keep the data path busy for 36 cycles. In the copy a warp needs less than 5.
-#
-# *A tile, 32 wide.* Shared memory is a part of the same fast memory, and has the same places. A column of this tile is at one place, too: the tile has moved the queue, but not removed it.
-# The kernel is even slower than without it. (It has a third more instructions, and a barrier; what costs the time, we did not measure.)
 
 # %% [markdown]
-# *A tile, 33 wide.* One more column, which nobody uses, and each row begins one place further on. Now the numbers of a column come together.
+# *A tile, 32 wide.* Shared memory is a part of the same fast memory, and has the same places. A column of this tile is at one place, too: the tile has moved the queue, but not removed it.
+# The kernel is even slower than without it. (It has a third more instructions, and a barrier; what costs the time, we did not measure.)
 #
+# *A tile, 33 wide.* One more column, which nobody uses, and each row begins one place further on. Now the numbers of a column come together.
+
+# %% [markdown]
 # If it is the places, longer rows of the matrix must do as much, with no tile at all. Move the slider up there: with 8,200 numbers in a row, eight of the 32 lanes share a place; with 8,193, none do.
 #
 # **Predict.** Lengthen the rows where a kernel goes down a column: those of `src` for *loads down*, of `dst` for *stores down*. Which of the two gains? (For comparison the tile and the copy get a longer `src`.)

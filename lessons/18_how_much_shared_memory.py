@@ -184,8 +184,8 @@ rows = {(4, 256, 1): copies[48 * KB], (1, 256, 1): copies[most],
         (1, 1024, 1): alone, (1, 256, 4): fours}
 compare({key: (m, key[0] * key[1] // 32, 4 * key[0] * key[1] * key[2] // KB)
          for key, m in rows.items()},
-        {"warps": lambda row: row[1], "KB in flight": lambda row: row[2]}, "µs",
-        by=("blocks at a time", "threads per block", "numbers per thread"))
+        {"warps": lambda row: row[1], "KB in flight": lambda row: row[2]},
+        "µs", by=("blocks at a time", "threads per block", "numbers per thread"))
 
 # %% [markdown]
 # Both take about a third of the time of one small block, with the same tile: nearly what four blocks take, which have as much in flight.
@@ -332,7 +332,7 @@ compare({(threads, room): (
 #
 # ## How many warps are enough?
 #
-# Little's law holds for shared memory, too. Take two rows of the table.
+# Little's law holds for shared memory, too. Take the last row of the table, and the first.
 #
 # With 8 warps the data path is mostly idle. Each warp waits for its look-up, so the time says how long one takes. (Eight blocks take turns, so it is that of eight times 8,192 look-ups.)
 # With 64 warps the path is busy all the time, so the time says how soon the look-up of one warp can follow that of another.
@@ -350,7 +350,8 @@ latency, follows, latency / follows     # ns, ns, warps
 # A look-up takes 15 ns, and the data path serves one in every half of a nanosecond. So 29 in flight keep it busy, and a block of 1,024 threads has one in each of its 32 warps. (With 8 of 29 the path should be busy for 28% of the time; the table says 27%.)
 #
 # Now count the warps of the copy. At the level line, a multiprocessor gets the 128 bytes of a warp in 8 ns, and they take 350. So 43 warps must wait at a time, and more, since under load a load takes longer. The copy misses each warp that it loses.
-#
+
+# %% [markdown]
 # **What a tile costs depends on what the warps wait for.** If they wait for memory with one number each, they need as many as fit, or more numbers each. If they wait for their tile, one large block can be enough.
 #
 # ## Several arrays, several types
@@ -412,7 +413,7 @@ emulate(reverse_wrong)[N // THREADS, THREADS, 0, room](
 # The emulator reports a race: thread 32 stores its mark into the same bytes as thread 16 its time.
 # A barrier between the two stores would silence it, and half of the times would still be wrong.
 #
-# Or forget the fourth number. Then the array of shape 0 has no cells, and CUDA does not say what happens:
+# Or forget the fourth number. Then the array of shape 0 has no cells. What a GPU does then is not defined; the emulator says what is wrong:
 
 # %%
 with expect(IndexError):
