@@ -260,7 +260,7 @@ compare({(name, f"{width:,}"): m for (name, width), m in longer.items()},
 # <details><summary>For the curious: do the cycles add up?</summary>
 #
 # In rows of 8,192 they do: those of the copy, one for each request to a tile, and some 31 where a warp goes down a column.
-# But a copy is two requests, and takes more than 4 cycles. And where no lanes share a place, a column takes some 7 or 8 more. What these are for, the counter does not say.
+# But a copy is two requests, and takes more than 4 cycles. Where no lanes share a place, a column takes some 7 or 8 more. What for, the counter does not say.
 #
 # </details>
 

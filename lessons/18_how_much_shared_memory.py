@@ -185,7 +185,8 @@ rows = {(4, 256, 1): copies[48 * KB], (1, 256, 1): copies[most],
 compare({key: (m, key[0] * key[1] // 32, 4 * key[0] * key[1] * key[2] // KB)
          for key, m in rows.items()},
         {"warps": lambda row: row[1], "KB in flight": lambda row: row[2]},
-        "µs", by=("blocks at a time", "threads per block", "numbers per thread"))
+        "µs",
+        by=("blocks at a time", "threads per block", "numbers per thread"))
 
 # %% [markdown]
 # Both take about a third of the time of one small block, with the same tile: nearly what four blocks take, which have as much in flight.

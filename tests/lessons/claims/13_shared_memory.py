@@ -206,7 +206,7 @@ CLAIMS = {
             )
         )
     ),
-    "a copy is two requests, and takes more than 4 cycles. And where no lanes share a "
+    "a copy is two requests, and takes more than 4 cycles. Where no lanes share a "
     "place, a column takes some 7 or 8 more": lambda it: (
         4 < busy(it.turns["a copy"]) < 5
         and all(
