@@ -77,23 +77,29 @@ def count_by_name(counts, apart, throws):
 APART = 987_654_321
 gpu = cuda.get_current_device()
 launch = 2 * gpu.MULTIPROCESSOR_COUNT, 1024
-counts = np.zeros((FACES, 256), np.uint32)
+counts, THREADS = np.zeros((FACES, 256), np.uint32), np.arange(256, dtype=np.uint32)
 wide = np.zeros((FACES, launch[0] * launch[1]), np.uint32)
 
 
-def count_spec(apart, throws):
-    """How often each of 256 threads throws each face."""
-    seeds, faces = np.arange(256, dtype=np.uint32) * np.uint32(apart), []
+def throw_all(seeds, throws):
+    """The faces that dice with these seeds throw, a row for each throw."""
+    faces = []
     for _ in range(throws):
         seeds = np.uint32(1664525) * seeds + np.uint32(1013904223)
         faces.append(seeds >> 29)
+    return np.array(faces)
+
+
+def count_spec(seeds, throws):
+    """How often each thread throws each face."""
+    faces = throw_all(seeds, throws)
     return [np.equal(faces, face).sum(axis=0) for face in range(FACES)]
 
 
 def both(kernel, apart=APART):
     """A launch of a kernel that counts: checked, and measured."""
     run = emulate(kernel)[2, 128](counts, apart, 64)
-    check(counts, count_spec(apart, 64))
+    check(counts, count_spec(THREADS * np.uint32(apart), 64))
     return run, measure(kernel)[launch](wide, apart, 4096)
 
 
@@ -189,6 +195,49 @@ compare({"registers": named, "shared memory": shared,
          "local memory, thrown faces": indexed},
         "µs", "instructions per warp", "sectors to L2 per warp",
         "waits most for", by="where the counts are")
+
+# %% [markdown]
+# **Predict.** TODO
+
+# %% tags=["timing", "hide-input"]
+# Counts by index once more, with the dice of a warp dealt to its lanes in five ways.
+@cuda.jit
+def count_dealt(counts, shift, mask, throws):
+    """Each thread throws one of its warp's dice and counts at the face's index."""
+    mine, thread = cuda.local.array(FACES, uint32), cuda.grid(1)
+    for face in range(FACES):
+        mine[face] = 0
+    lane = thread & 31
+    seed = uint32(APART * (thread - lane + (lane >> shift & mask)))
+    for _ in range(throws):
+        seed = uint32(1664525 * seed + 1013904223)
+        mine[seed >> 29] += 1
+    for face in range(FACES):
+        counts[face, thread] = mine[face]
+
+
+def pieces(faces, size):
+    """How many pieces of so many bytes a warp touches at a throw, on average."""
+    at = (128 * faces + 4 * (THREADS & 31)).reshape(-1, 32) // size
+    return np.mean([len(set(row)) for row in at.tolist()])
+
+
+DEALS = {"one die": (0, 0), "4 dice, 8 lanes side by side each": (3, 3),
+         "4 dice, every fourth lane": (0, 3), "8 dice, every eighth lane": (0, 7),
+         "32 dice": (0, 31)}
+dealt = {}
+for name, (shift, mask) in DEALS.items():
+    seeds = np.uint32(APART) * (THREADS - (THREADS & 31) + (THREADS >> shift & mask))
+    emulate(count_dealt)[2, 128](counts, shift, mask, 64)
+    check(counts, count_spec(seeds, 64))
+    dealt[name] = (measure(count_dealt)[launch](wide, shift, mask, 4096),
+                   *(pieces(throw_all(seeds, 256), size) for size in (32, 128)))
+
+compare(dealt, {"sectors a throw": lambda row: row[1], "lines": lambda row: row[2]},
+        "µs", "sectors to L2 per warp", by="the dice of a warp")
+
+# %% [markdown]
+# TODO
 
 # %% [markdown]
 # Look at the last two rows. One kernel executes the same instructions twice, and takes 7.5 times as long when lanes throw faces of their own. So it is the sectors that take the time.
