@@ -199,8 +199,7 @@ compare({"registers": named, "shared memory": shared,
 # %% [markdown]
 # **Predict.** TODO
 
-# %% tags=["timing", "hide-input"]
-# Counts by index once more, with the dice of a warp dealt to its lanes in five ways.
+# %%
 @cuda.jit
 def count_dealt(counts, shift, mask, throws):
     """Each thread throws one of its warp's dice and counts at the face's index."""
@@ -216,6 +215,8 @@ def count_dealt(counts, shift, mask, throws):
         counts[face, thread] = mine[face]
 
 
+# %% tags=["timing", "hide-input"]
+# Deals the dice of a warp to its lanes in five ways, and counts what they touch.
 def pieces(faces, size):
     """How many pieces of so many bytes a warp touches at a throw, on average."""
     at = (128 * faces + 4 * (THREADS & 31)).reshape(-1, 32) // size
