@@ -1,9 +1,9 @@
 # %% [markdown]
 # # Know where a number lives
 #
-# *50 minutes*
+# *45 minutes*
 #
-# **What you'll do:** run one loop over two arrays, see each step take more than fifteen times as long in the larger one, find out which memory answers, and compute how many loads must be on their way to keep that memory busy.
+# **What you'll do:** run one loop over two arrays, see what a step takes in each, find out which memory answers, and compute how many loads must be on their way to keep that memory busy.
 #
 # **What you'll learn:**
 #
@@ -19,7 +19,7 @@ from numba import cuda, float32, uint32
 
 from helpers import (check, compare, device, emulate, exercise, load4,
                      measure, plot_bandwidth, plot_hierarchy, plot_in_flight,
-                     plot_latency, plot_times)
+                     plot_latency)
 
 device
 
@@ -31,8 +31,8 @@ device
 # Each cell holds the index of the next cell, and the last one leads back to the first.
 # One thread walks along it, from cell 0. It cannot ask for the next cell before the last answer is there, so it has one load on its way at any time, and its steps measure how long a load takes.
 #
-# Memory is divided into **lines** of 128 bytes.
-# Our chains have one cell in each line, in shuffled order, so every step needs another line, anywhere in the array.
+# Memory is divided into **lines** of 128 bytes, so a line has room for 32 cells of four bytes.
+# Our chains use one cell of each line, in shuffled order: 64, 0, 32 means that 64 leads to 0, 0 to 32, and 32 back to 64. So every step needs another line, anywhere in the array.
 
 # %%
 KB, MB, GB = 2**10, 2**20, 2**30
@@ -63,11 +63,11 @@ cell = 0
 for _ in range(300):
     cell = short[cell]
 check(end[0], cell)
-run.coalescing.requests, run.coalescing.sectors
+run.coalescing.requests, run.coalescing.sectors     # of global memory
 
 # %% [markdown]
 # These were 300 steps through 8 KB, and the store at the end.
-# Each is one request for one **sector**, a quarter of a line.
+# When a warp loads or stores, that is one **request**, however many lanes take part. Each of these is for one **sector**, a quarter of a line.
 # The emulator counts the same for every chain, however long: it counts what a kernel asks for, and does not model who answers.
 #
 # **Predict.** Now a GPU makes 524,288 steps, once through a chain of 16 KB, again and again, and once through a chain of 64 MB, where they are a single round. Does a step take as long?
@@ -79,7 +79,8 @@ chains = {size: make_chain(size) for size in SIZES}
 
 near, far = (measure(walk)[1, 1](end, chains[size], 2**19)
              for size in (16 * KB, 64 * MB))
-plot_times(["16 KB", "64 MB"], [near.median_us, far.median_us])
+compare({"16 KB": near, "64 MB": far},
+        {"ns a step": lambda m: 1000 * m.median_us / 2**19}, by="chain")
 
 # %% [markdown]
 # Both walks execute the same instructions equally often, and the one through the larger chain takes 16 times as long.
@@ -87,7 +88,7 @@ plot_times(["16 KB", "64 MB"], [near.median_us, far.median_us])
 #
 # ## Where a number can live
 #
-# Sizes differ from GPU to GPU, so ask the device; where there is none, the emulator answers as an H200.
+# Sizes differ, so ask the device; where there is none, the emulator answers as an H200.
 
 # %%
 gpu = cuda.get_current_device()
@@ -107,28 +108,24 @@ plot_hierarchy(gpu.MULTIPROCESSOR_COUNT,
 # | **shared memory** | the threads of a block | as long as the block | `cuda.shared.array` |
 # | **global memory** | all threads, and the host | until the host frees it | an array that you pass |
 #
-# Think of a theatre with many stages.
-# An actor's hands are registers, and the props table beside a stage is shared memory.
-# Global memory is the warehouse across town: it holds everything, and it lies off the chip.
-
-# %% [markdown]
-# Nobody drives to the warehouse for a prop that was there a minute ago.
-# Between the warehouse and the stage lie **caches**, which keep copies of what was used recently, without being asked.
-# There are two: **L1** in each multiprocessor, and **L2**, the storeroom downstairs, which all multiprocessors share.
+# Global memory is a warehouse across town: it holds everything, and it lies off the chip.
+# But nobody drives to the warehouse for what was here a minute ago.
+# On the way lie **caches**, which keep copies of what was used recently, without being asked.
+# There are two: **L1** in each multiprocessor, and **L2**, which all multiprocessors share.
 # A load looks in L1 first. If the sector is there, that is a **hit**; otherwise it asks L2, and L2 asks memory.
 #
-# On an H200, L1 and shared memory are one fast memory of 256 KB in each multiprocessor, by [NVIDIA's guide](https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#compute-capability-9-0); no attribute of the device says so.
+# On an H200, L1 and shared memory are one fast memory of 256 KB in each multiprocessor, by [NVIDIA's guide](https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#compute-capability-9-0); no attribute of the device says so. How much of it is L1 is called the carve-out: the driver chooses it, unless the kernel says `shared_memory_carveout`.
 # (Local and constant memory in the figure are pieces of global memory with ways of their own: [Keep a thread's numbers close](16_own_memory.ipynb).)
 
 # %% [markdown]
 # ## How far: latency
 #
 # The time from a load to its number is the load's **latency**.
-# A walk measures it: a step is one load, and one instruction that computes its address.
+# A walk measures it: a step waits for one load, and for the one instruction that computes its address.
 #
 # One thing would spoil the measurement.
-# In the first round no cache has seen a line yet, so memory must bring every one.
-# So we time a walk of whole rounds and one of twice as many, and subtract: what is left are steps to lines that were visited before.
+# `measure` empties the caches before each launch. So in the first round no cache has seen a line yet, and memory must bring every one.
+# We time a walk of whole rounds and one of twice as many, and subtract: what is left are steps to lines that were visited before.
 #
 # **Predict.** The chains grow from 16 KB to 64 MB. Where does a step become slower?
 #
@@ -160,13 +157,13 @@ plot_latency(SIZES, [ns(it) for it in warm.values()],
              {"L1 and shared memory": 256 * KB, "L2": gpu.L2_CACHE_SIZE})
 
 # %% [markdown]
-# There are three plateaus, and slopes where a chain is in two places at once.
-# The dashed lines show how large the caches are, and the steps become slower before them.
+# There are two plateaus, and behind them a rise, which may not have ended at 64 MB.
+# The dashed lines show how large the caches are; steps become slower before a chain is larger. (L1 has only a part of the 256 KB.)
 #
-# Is it really the caches? The GPU counts how many bytes L1 requests from L2, and how many are read from memory. Here is one chain from each plateau, by the step:
+# Is it really the caches? The GPU counts how many bytes L1 requests from L2, and how many are read from memory. Here is a chain from each plateau, and the longest, by the step:
 
 # %% tags=["timing", "hide-input"]
-# Tabulates what a step takes and requests, for a chain of each plateau.
+# Tabulates what a step takes and requests, for three chains.
 def per_step(counter, size=1):
     """What a step of the second walk adds to a counter, in bytes."""
     def added(walks):
@@ -184,15 +181,15 @@ compare({"16 KB": warm[16 * KB], "4 MB": warm[4 * MB], "64 MB": warm[64 * MB],
 # %% [markdown]
 # In the short chain, L2 is asked for nothing: L1 answers each step.
 # In the middle one, each step requests a sector of 32 bytes from L2, and memory stays quiet.
-# In the long one, memory delivers, too.
+# In the long one, memory delivers, too, and more than was requested (the fold below says what).
 #
 # The last row is the middle chain again, but in its first round, when no cache has seen it: memory delivers, and a step takes as long as in the long chain.
 # So it is not the length of a chain that makes a step slow, but the memory that answers.
 
 # %% [markdown]
-# A step takes 21 ns if L1 answers it, seven times as long if L2 does, and more than 16 times as long if memory does. That is the difference between the two walks.
+# A step takes 21 ns if L1 answers it, seven times as long if L2 does, and more than 16 times as long if memory does.
 #
-# The rule: a load is as slow as the nearest memory that has its sector.
+# The rule: a load that is alone is as slow as the nearest memory that has its sector.
 # What you used a moment ago is near; whether it still is depends on how much you used since.
 
 # %% [markdown]
@@ -201,25 +198,25 @@ compare({"16 KB": warm[16 * KB], "4 MB": warm[4 * MB], "64 MB": warm[64 * MB],
 # In the first round memory delivers 64 bytes for each step, two sectors for the one requested: L2 fetched the neighbour with it.
 #
 # L2 has 60 MB, but at 40 MB half as many bytes come from memory as at 64 MB, so about half of the steps reach it. A step takes 269 ns there. Half of the steps at 348 ns and half at 145 would make about 250, so the steps to L2 have become slower, too: about 190 ns.
-# NVIDIA describes the L2 of the A100 as two partitions, and [each caches for the multiprocessors next to it](https://developer.nvidia.com/blog/nvidia-ampere-architecture-in-depth/). A longer path between them would explain both, but no counter here shows it.
+# NVIDIA describes the L2 of the A100 as two partitions, and [each caches for the multiprocessors next to it](https://developer.nvidia.com/blog/nvidia-ampere-architecture-in-depth/). Copies of a line in both would explain that L2 is full early, and a longer path between them that it is slower; no counter here shows either.
 #
 # </details>
 
 # %% [markdown]
 # ## How much: bandwidth
 #
-# While a warp waits for a load from memory, the clock ticks nearly 700 times.
+# While a warp waits for a load from memory, the clock, at nearly 2 GHz, ticks almost 700 times.
 # And yet GPUs are known for fast memories. How do the two fit together?
-#
 # A lorry from the warehouse arrives late, but many lorries can be on the road at once.
 # So ask the other question: how many bytes arrive in a second? That is the memory's **bandwidth**.
 # To see it, all threads of the GPU must load, and none may wait for its own last load before it asks again.
 
 # %% [markdown]
-# In the next kernel all threads read an array together, again and again; in a small one, each thread returns to the same bytes.
+# In the next kernel all threads read an array together, again and again.
 # `load4(a, i)` loads `a[i]` to `a[i + 3]` with one instruction, 16 bytes.
 # The index of a load does not depend on the load before, so a thread can send four of them off before the first has arrived.
-# It adds up all that comes, so that the compiler cannot drop a load. (`uint32` keeps the indices at 32 bits; [Read what a line becomes](31_types_and_instructions.ipynb) says why.)
+# It adds up all that comes, so that the compiler cannot drop a load.
+# (Sizes are powers of two, so `at & last` leads back to the start at the end.)
 
 # %%
 @cuda.jit
@@ -230,8 +227,8 @@ def read(out, a, rounds):
     total = float32(0)
     for _ in range(rounds):
         for _ in range(4):
-            x, y, z, w = load4(a, at & last)    # sizes are powers of two:
-            total += x + y + z + w              # `&` goes back to the start
+            x, y, z, w = load4(a, at & last)
+            total += x + y + z + w
             at = uint32(at + step)
     out[cuda.grid(1)] = total
 
@@ -239,11 +236,9 @@ def read(out, a, rounds):
 a = np.arange(8192, dtype=np.float32) % 7
 sums = np.zeros(128, np.float32)
 emulate(read)[1, 128](sums, a, 16)
-check(sums.sum(), 4 * a.sum())
+check(sums.sum(), 4 * a.sum())      # 16 rounds read each number four times
 
 # %% [markdown]
-# (The check: in 16 rounds, 128 threads read 8,192 numbers four times.)
-#
 # **Predict.** The array grows from 4 KB to 1 GB. How much faster are the near memories, now that many ask at once?
 
 # %% tags=["timing", "hide-input"]
@@ -267,10 +262,11 @@ plot_bandwidth(READ, [m.gb_per_s for m in reads.values()],
 
 # %% [markdown]
 # The curve is what the threads load in a second. The bars below show, by the counters, which level delivered it.
-# (The size is the whole array's. A multiprocessor touches only a part of it, so L1 lasts longer here than for the one walker.)
-# Read a level's rate where its colour fills the bar: about 31,000 GB/s from L1, 8,600 from L2, and 4,600 from memory, close to the 4,800 of its data sheet.
+# (The size is the whole array's. A multiprocessor touches only a part of it, so L1 lasts longer here than for the one walker. At 64 MB it went to memory at each step, and these threads only for a part; why, the counters do not say.)
+# Read a level's rate where its colour fills the bar: about 31,000 GB/s from L1, and 4,600 from memory, close to the 4,800 of its data sheet.
+# L2 fills no bar; at 16 MB it delivers 96% of the bytes, so about 8,600 GB/s.
 #
-# So memory is 16 times as far as L1, but its rate is only about a seventh of what the L1s of all multiprocessors deliver together.
+# So memory is 16 times as far as L1, yet it delivers a seventh of what the L1s of all multiprocessors deliver together.
 # Latency and bandwidth are two properties: a wider road makes no lorry faster, but more of them arrive.
 
 # %% [markdown]
@@ -282,28 +278,30 @@ plot_bandwidth(READ, [m.gb_per_s for m in reads.values()],
 #
 # > bytes in flight = rate × latency
 #
-# This is **Little's law**. It holds for lorries, for queues in shops, and for memory.
+# This is **Little's law**. It holds for lorries and for memory.
 #
-# **Predict.** The GPU can hold 270,336 threads. Is memory busy if each of them waits for one `float32`?
+# **Predict.** The GPU can hold 270,336 threads. Is memory busy if each of them waits for one `float32`? Take the latency of the longest chain, and the rate of the largest array.
 
 # %%
 latency, rate = ns(warm[64 * MB]), reads[GB].gb_per_s
 threads = gpu.MULTIPROCESSOR_COUNT * gpu.MAX_THREADS_PER_MULTIPROCESSOR
 
 needed = latency * rate             # ns × GB/s = bytes
-needed, 4 * threads
+f"{needed / 1e6:.2f} MB are needed, {4 * threads / 1e6:.2f} are in flight"
 
 # %% [markdown]
-# It is not, if a load takes as long as a step of the walk: memory needs 1.6 MB in flight, and four bytes for each thread are only two thirds of that.
+# It is not, if a load takes as long as a step of the walk: four bytes for each thread are only two thirds of what memory needs.
 #
-# Does it come true? Let many threads walk, side by side: lanes of a warp share a line, so each thread has four bytes in flight. Each step leads to cells that nobody has visited, so that memory answers.
+# Does it come true? Let many threads walk, side by side: lanes of a warp share a line, so each thread has four bytes in flight. Each step leads to cells that nobody has visited, so that memory answers:
 
-# %% tags=["timing", "hide-input"]
-# Walks with ever more threads, and draws them below what Little's law allows.
+# %%
 HOPS = 128
 ring = np.arange(HOPS * threads, dtype=np.uint32)
 ring += np.uint32(threads)      # each cell leads to the one that comes
 ring[-threads:] -= np.uint32(ring.size)     # a whole GPU of threads later
+
+# %% tags=["timing", "hide-input"]
+# Walks with ever more threads, and draws them below what Little's law allows.
 ends = np.zeros(threads, np.uint32)
 
 
@@ -322,20 +320,21 @@ flying["read"] = 64 * threads, rate
 plot_in_flight(flying, latency, rate, "memory")
 
 # %% [markdown]
-# Three diamonds are the walk: with a warp on each multiprocessor, with eight, and with all 64 that it holds. The line that rises is Little's law for a load of 348 ns, and the level line is the rate of `read` from memory.
+# Three diamonds are the walk: with a warp on each multiprocessor, with eight, and with all 64 that it holds. The line that rises is Little's law for a load of 348 ns, and the level line is the rate of `read` from memory. (On both axes, equal distances are equal factors.)
 #
-# With 64 times as many walkers, 51 times as many bytes arrive in a second: the rate grows with what is in flight, and stays below what the law allows.
-# And when every thread waits for one number, memory gives less than half of its rate. So a thread must ask for more: for wider elements, or for several before it waits.
+# The more walkers, the more bytes arrive in a second. But 64 warps should have reached two thirds of memory's rate, and reach less than half.
+# So either a load took longer, or fewer were in flight on average. Which, we do not know: the launch is short, 67 µs with its start and end, and no longer one was measured. (Under the profiler it took 55 µs, and a step waited hardly longer than with one warp.)
 
 # %% [markdown]
-# `read` does both. Its threads can have 64 bytes in flight each, and all together about ten times what is needed. That makes memory no faster: its loads wait in a queue. By the counters, a warp of `read` waits 3.4 µs for its four loads, ten times as long as a step of the walk.
+# By the law, a thread must then ask for more: for wider elements, or for several before it waits.
+# `read` does both, and reaches memory's rate; how much each gains, it does not tell. Its threads can have 64 bytes in flight each, and all together about ten times what is needed. What is too much only waits longer: by the counters, a warp of `read` waits 3.4 µs for its four loads, ten times as long as a step of the walk.
 #
-# This is what many threads are for. A GPU shortens no load; it has so many in flight that memory always works, and while some warps wait, others compute. That is called **latency hiding**.
+# This is what many threads are for. They shorten no load; but so many loads are in flight that memory always works, and while some warps wait, others compute. That is called **latency hiding**.
 
 # %% [markdown]
-# ## What changed
+# ## What each level needs
 #
-# Each level needs its own amount in flight, and the nearer one is, the fewer bytes hide its latency:
+# By Little's law each level needs its own amount in flight. If the GPU is full of threads, each thread's part is:
 
 # %% tags=["hide-input"]
 # Tabulates both measurements, and their product.
@@ -348,17 +347,18 @@ rates = {level: reads[size].traffic.get(level, np.nan)
 
 compare({level: level for level in LEVELS},
         {"latency, ns": walked.get, "bandwidth, GB/s": rates.get,
-         "MB in flight": lambda level: walked[level] * rates[level] / 1e6},
+         "bytes a thread": lambda level: walked[level] * rates[level] / threads},
         by="level")
 
 # %% [markdown]
-# The latency is that of one thread that has the GPU to itself; the rate is that of all threads together, on all multiprocessors. (A GB a second is 10^9 bytes, and an MB in flight 10^6; sizes of memories are powers of two.)
+# So one `float32` for each thread is enough for L1, and for neither L2 nor memory.
+# (The latency is that of one thread that has the GPU to itself; the rate, that of all threads together, in 10^9 bytes a second.)
 #
 # | who asks | what decides |
 # |---|---|
-# | one thread, step by step | the latency of the nearest memory that has the line |
+# | one thread, step by step | the latency of the nearest memory that has the sector |
 # | many threads, or many loads of each | bytes in flight, up to the bandwidth |
-# | anybody, twice | whether the line is still in a cache |
+# | anybody, twice | whether the sector is still in a cache |
 
 # %% [markdown]
 # ## On your own
@@ -371,7 +371,7 @@ compare({level: level for level in LEVELS},
 #
 # </details>
 #
-# ★★ `embedding`: each word has a row in a table. A row that has just been read for one word is near for the next that needs it, so there is nothing to do but to ask for the rows in the right way.
+# ★★ `embedding`: each word has a row in a table. Let neighbouring lanes take neighbouring columns of a row, so that a request touches few sectors.
 
 # %%
 task = exercise("embedding")
@@ -407,26 +407,12 @@ task.check(embedding)
 #
 # </details>
 #
-# ★★★ `exercise("n_body")`, in the assignment: every thread looks at every body, which `load4` brings with one request. From where?
-#
-# <details><summary>Answer</summary>
-#
-# The first time from memory or L2; after that L1 has the line, for all warps of the multiprocessor.
-#
-# </details>
-#
-# The [assignment](assignments/11_memory_hierarchy.ipynb) has 4 exercises, these among them.
+# The [assignment](assignments/11_memory_hierarchy.ipynb) has 4 exercises, this one among them.
 
 # %% [markdown]
 # ## In practice
 #
 # Nsight Compute calls a warp's wait for such a load *stall long scoreboard*; its page *Memory Workload Analysis* draws the levels with the bytes between them.
-#
-# A walk measures a load that has the memory to itself. Among thousands, it may have to queue.
-#
-# How much of the 256 KB is L1, and how much shared memory, is called the carve-out: the driver chooses it, unless the kernel says `shared_memory_carveout`.
-#
-# Read-only data need nothing special: L1 caches all of global memory.
 
 # %% [markdown]
 # ## Further reading
@@ -435,6 +421,4 @@ task.check(embedding)
 # - [Numba: memory management](https://numba.readthedocs.io/en/stable/cuda/memory.html): what there is in Python.
 # - [Little's law](https://en.wikipedia.org/wiki/Little%27s_law): the same for queues of all kinds.
 #
-# Each step of the first walk asked for a sector of 32 bytes and used four of them.
-#
-# *Next:* [Fetch no more than you use](12_coalescing.ipynb): two kernels load the same numbers once each, and one asks for eight times as many bytes; is it slower?
+# *Next:* [Fetch no more than you use](12_coalescing.ipynb): each step of the walk asked for a sector of 32 bytes and used four of them; what does that cost when all threads do it?
