@@ -210,12 +210,12 @@ def draw_law(ax, steps, limit, text):
     """
     from matplotlib.ticker import LogLocator, NullLocator
 
-    ax.set_xscale("log", base=2)
+    ax.set_xscale("log")
     ax.set_yscale("log")
-    ax.xaxis.set_major_formatter(FEW)
-    ax.yaxis.set_major_formatter(FEW)
-    ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    ax.yaxis.set_minor_locator(NullLocator())
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axis.set_minor_locator(NullLocator())
+        axis.set_major_formatter(FEW)
     low, knee, high = steps
     start = limit * low / knee
     ax.plot(steps, [start, limit, limit], color=style.INK, linewidth=1.4)
