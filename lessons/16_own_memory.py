@@ -3,11 +3,11 @@
 #
 # *55 minutes*
 #
-# **What you'll do:** let two kernels count the same dice, see the one win that executes more than three times as many instructions, find in the machine code where each of them keeps its counts, and find a place that beats both.
+# **What you'll do:** let two kernels count the same dice, find in the machine code where each of them keeps its counts, find out what makes one of them slow, and look for a better place.
 #
 # **What you'll learn:**
 #
-# - read in the machine code whether a local array is in registers or in local memory
+# - find out from `assemble` whether a local array is in registers or in local memory
 # - see what spills when registers run out, and what that costs
 # - choose between registers, local, shared, constant and global memory for a number
 #
@@ -18,7 +18,7 @@ import numpy as np
 from numba import cuda, float32, uint32
 
 from helpers import (assemble, check, compare, device, emulate, exercise,
-                     measure, plot_requests, plot_series, plot_times)
+                     measure, plot_sectors, plot_times)
 
 device
 
@@ -27,7 +27,7 @@ device
 #
 # Each thread throws a die again and again, and counts how often each face comes.
 # The die has eight faces: a new random number, of which the highest three bits are the face.
-# The dice of neighbouring threads begin `apart` numbers apart, so that each throws faces of its own.
+# Thread `i` begins with the number `apart * i`, its seed, so that each throws faces of its own.
 #
 # The counts concern nobody else, so each thread needs an array of its own.
 # `cuda.local.array` makes one, and the obvious kernel uses the face as its index:
@@ -110,7 +110,7 @@ plot_times([m.kernel for _, m in (indexed, named)],
            [m.median_us for _, m in (indexed, named)])
 
 # %% [markdown]
-# The clumsy one wins: it executes 3.2 times as many instructions, and `count_by_index` takes 6.5 times as long.
+# The clumsy one wins: it executes 3.2 times as many instructions, and `count_by_index` takes more than six times as long.
 # Both count the same dice with the same number of threads. Where does the time go?
 #
 # ## Registers have names, and no addresses
@@ -127,77 +127,45 @@ plot_times([m.kernel for _, m in (indexed, named)],
 # In `count_by_name` each index comes from a loop of fixed length. The compiler **unrolls** it: it repeats the body once for each face, and in each copy the face is a number.
 # In `count_by_index` nobody knows before the throw.
 #
-# `assemble` shows the machine code, and `beside` puts two kernels side by side: above, what a thread takes; below, how many machine instructions of each kind there are, each counted once, however often it is executed.
-# In which row do you see where the counts are?
+# `assemble` counts the machine instructions behind each line of a kernel, each once, however often it is executed.
+# In which line do you see where the counts are?
 
 # %%
 by_index, by_name = (assemble(kernel)[2, 128](counts, APART, 64)
                      for kernel in (count_by_index, count_by_name))
-by_index.beside(by_name)
+by_index
 
 # %% [markdown]
-# In the third: `count_by_index` takes 32 bytes of *local memory* in each thread, room for eight counts. At each throw one of them is loaded from there (`LDL`) and stored back (`STL`).
-# `count_by_name` takes none, so its counts are in registers.
-# And it needs no more registers than the other, so a multiprocessor holds as many warps of either.
+# In `mine[seed >> 29] += 1`: a count is loaded from *local memory* (`LDL`), and stored back (`STL`). (The compiler repeats the body of this loop, too, so there are five of each.)
+# The first line says that each thread takes 32 bytes of local memory, room for eight counts.
+# `by_name` says instead: "`mine` is in registers". It takes no local memory, and no more registers than the other, so a multiprocessor holds as many warps of either.
 #
-# ## Local memory is not near
+# ## Local memory has addresses
 #
-# **Local memory** is where an array goes whose indices the compiler does not know.
-# Its name says who sees it: one thread. It does not say where it is.
-# It is a piece of global memory, behind the same caches, and each thread has its own.
+# **Local memory** is where the compiler puts an array whose indices it does not know.
+# Only one thread sees it, but it is a piece of global memory, behind the same caches.
 
 # %% [markdown]
 # So a warp's load from it is a request like any other, and touches sectors. How do they lie?
 # The hardware puts cell 0 of all 32 lanes side by side, then cell 1 of all lanes, and so on. So each cell of the array has a line, 128 bytes, with four bytes for each lane.
 #
-# **Predict.** How many sectors does a request touch if all lanes have thrown the same face, and how many if each lane has thrown a face of its own?
+# **Predict.** How many sectors does a request touch if all lanes have thrown the same face, and how many if all eight faces are among them?
 
 # %% tags=["hide-input"]
-# Draws the sectors of the lanes' counts, for one face and for thrown ones.
+# Draws the sectors of the lanes' counts, for the faces of one throw.
 lanes = np.arange(32, dtype=np.uint32)
 faces = (np.uint32(1664525 * APART % 2**32) * lanes
          + np.uint32(1013904223)) >> 29
-plot_requests({"the same face": [int(at) for at in 4 * lanes],
-               "thrown faces": [int(at) for at in 128 * faces + 4 * lanes]})
+plot_sectors([int(at) for at in 128 * faces + 4 * lanes])
 
 # %% [markdown]
-# With the same face, the lanes share one line, four sectors.
-# With thrown faces they touch about 22 on average, by `emulate` and by the GPU's counters.
+# With the same face, the lanes share one line, four sectors. Here, with all eight, they touch 26 sectors of eight lines.
 #
-# So is it the sectors that take the time?
-# The control is the same kernel with `apart=0`: then all dice fall alike, and nothing differs but the sectors.
+# So which of the two takes the time, the sectors or the lines?
+# The control is a warp with fewer dice, whose lanes share them. `count_dealt` is `count_by_index` with such seeds: lane `L` throws die `L >> shift & mask`.
+# With four dice, eight neighbours may share each of them (`shift=3`, `mask=3`), or every fourth lane may (`shift=0`).
 #
-# And is there a better place for an index from data?
-# Shared memory has addresses, too, and it is near. Let each thread count in a column of its own of a shared array. Nobody else touches that column, so there is no barrier; and all lanes of a warp are in different banks, whatever they throw.
-#
-# **Predict.** Then there are four launches. Which is the fastest?
-
-# %%
-@cuda.jit
-def count_in_shared(counts, apart, throws):
-    """Each thread counts in its own column of a shared array."""
-    mine, thread = cuda.shared.array((FACES, 1024), uint32), cuda.threadIdx.x
-    for face in range(FACES):
-        mine[face, thread] = 0
-    seed = uint32(apart * cuda.grid(1))
-    for _ in range(throws):
-        seed = uint32(1664525 * seed + 1013904223)
-        mine[seed >> 29, thread] += 1
-    for face in range(FACES):
-        counts[face, cuda.grid(1)] = mine[face, thread]
-
-
-# %% tags=["timing", "hide-input"]
-# Measures all four, and compares them.
-alike, shared = both(count_by_index, 0), both(count_in_shared)
-compare({"registers": named, "shared memory": shared,
-         "local memory, the same face": alike,
-         "local memory, thrown faces": indexed},
-        "µs", "instructions per warp", "sectors to L2 per warp",
-        "waits most for", by="where the counts are")
-
-# %% [markdown]
-# **Predict.** TODO
+# **Predict.** Which of the two touches more sectors, which more lines, and which takes longer?
 
 # %%
 @cuda.jit
@@ -219,45 +187,77 @@ def count_dealt(counts, shift, mask, throws):
 # Deals the dice of a warp to its lanes in five ways, and counts what they touch.
 def pieces(faces, size):
     """How many pieces of so many bytes a warp touches at a throw, on average."""
-    at = (128 * faces + 4 * (THREADS & 31)).reshape(-1, 32) // size
-    return np.mean([len(set(row)) for row in at.tolist()])
+    at = np.sort((128 * faces + 4 * (THREADS & 31)).reshape(-1, 32) // size)
+    return np.mean(1 + np.count_nonzero(np.diff(at), axis=1))
 
 
-DEALS = {"one die": (0, 0), "4 dice, 8 lanes side by side each": (3, 3),
-         "4 dice, every fourth lane": (0, 3), "8 dice, every eighth lane": (0, 7),
-         "32 dice": (0, 31)}
+DEALS = {"one die": (0, 0), "4 dice, for 8 neighbours each": (3, 3),
+         "4 dice, for every fourth lane": (0, 3),
+         "8 dice, for every eighth lane": (0, 7), "32 dice": (0, 31)}
 dealt = {}
 for name, (shift, mask) in DEALS.items():
     seeds = np.uint32(APART) * (THREADS - (THREADS & 31) + (THREADS >> shift & mask))
     emulate(count_dealt)[2, 128](counts, shift, mask, 64)
     check(counts, count_spec(seeds, 64))
     dealt[name] = (measure(count_dealt)[launch](wide, shift, mask, 4096),
-                   *(pieces(throw_all(seeds, 256), size) for size in (32, 128)))
+                   *(pieces(throw_all(seeds, 4096), size) for size in (32, 128)))
 
-compare(dealt, {"sectors a throw": lambda row: row[1], "lines": lambda row: row[2]},
+compare(dealt, {"sectors": lambda row: row[1], "lines": lambda row: row[2]},
         "µs", "sectors to L2 per warp", by="the dice of a warp")
 
 # %% [markdown]
-# TODO
+# Compare rows that differ in one thing.
+# The second and the third touch as many lines, and with 3.4 times as many sectors, a launch takes 3.2 times as long.
+# The first and the second touch as many sectors, and so do the last two: there, further lines take a third longer, or less than a tenth.
+# So it is the sectors that take most of the time, and the lines a little.
+#
+# Do they come from memory? The loads do not even leave the multiprocessor: L1 delivers them. But L1 passes every store on to L2, sector by sector: the last column has those of 4,096 throws.
+# (Which of the two is narrow, the loads or the stores, this does not tell.)
+#
+# ## Is there a better place?
+#
+# Shared memory has addresses, too, and it is near. Let each thread count in a column of its own of a shared array. Nobody else touches that column, so there is no barrier; and all lanes of a warp are in different banks, whatever they throw.
+#
+# **Predict.** Which is faster now, registers with a comparison for each face, or shared memory with an index?
+
+# %%
+@cuda.jit
+def count_in_shared(counts, apart, throws):
+    """Each thread counts in its own column of a shared array."""
+    mine, thread = cuda.shared.array((FACES, 1024), uint32), cuda.threadIdx.x
+    for face in range(FACES):
+        mine[face, thread] = 0
+    seed = uint32(apart * cuda.grid(1))
+    for _ in range(throws):
+        seed = uint32(1664525 * seed + 1013904223)
+        mine[seed >> 29, thread] += 1
+    for face in range(FACES):
+        counts[face, cuda.grid(1)] = mine[face, thread]
+
+
+# %% tags=["timing", "hide-input"]
+# Measures shared memory, and local memory with one face for all.
+alike, shared = both(count_by_index, 0), both(count_in_shared)
+compare({"registers": named, "shared memory": shared,
+         "local memory, the same face": alike,
+         "local memory, thrown faces": indexed},
+        "µs", "instructions per warp", "issue slots used, %",
+        "sectors to L2 per warp", by="where the counts are")
 
 # %% [markdown]
-# Look at the last two rows. One kernel executes the same instructions twice, and takes 7.5 times as long when lanes throw faces of their own. So it is the sectors that take the time.
-#
-# Do they come from memory? The loads do not even leave the multiprocessor: L1 delivers them. But L1 passes every store on to L2, sector by sector. (Which of the two is narrow, the loads or the stores, this does not tell.)
-#
-# And shared memory wins: it executes hardly more instructions than local memory, and sends no count to L2 but the last ones.
-# With registers nobody waits for memory, either, but the kernel is busy issuing: it executes nearly three times as many instructions as with shared memory.
+# Shared memory: it executes hardly more instructions than local memory, and sends no count to L2 but the last ones.
+# Registers are behind it because of the comparisons: with nearly three times as many instructions as shared memory, the kernel does hardly anything but issue them.
 
 # %% [markdown]
-# The rule: an array of a thread's own belongs in registers, and it gets there if it is short and each index is known when the kernel is compiled: a number, or the variable of a loop of fixed length.
-# An index that comes from data sends it to local memory. If you need such an index, give each thread a column of shared memory, as long as there is room: eight counts for 1,024 threads take 32 KB.
+# The rule: an array of a thread's own gets into registers if it is short and each index is known when the kernel is compiled: a number, or the variable of a loop of fixed length. Then it belongs there.
+# An index that comes from data sends it to local memory, as a rule (the first exercise has an exception). If you need such an index, give each thread a column of shared memory, as long as there is room: eight counts for 1,024 threads take 32 KB.
 
 # %% [markdown]
 # ## What spills
 #
 # Registers can run out.
 # A multiprocessor has 65,536 for at most 2,048 threads, so only 32 are left for each if it is to hold as many threads as it can.
-# A kernel that takes more lets fewer threads in. A thread may have up to 255.
+# A kernel that takes more lets fewer threads in. They are dealt out to a thread by eights, up to 255.
 #
 # Here is a kernel that wants many: each thread throws 32 dice at a time, and adds up their faces.
 # Each index is known, so all the dice could be in registers.
@@ -287,14 +287,19 @@ def thrower(**options):
 # %% [markdown]
 # The compiler takes 40 registers for it, so a multiprocessor holds one block of 1,024 threads where it has room for two.
 # That looks like a waste, and there seems to be a remedy: `max_registers=32` forbids the compiler to take more. Now two blocks fit.
-# What does not fit any more is what the kernel holds. Some of its values are **spilled**: the compiler stores them in local memory, and loads them back when they are needed.
-#
-# **Predict.** Does the second block pay for it?
+# What does not fit any more is what the kernel holds. Some of its values are **spilled**: the compiler stores them in local memory, and loads them back when they are needed. How many bytes of it a thread takes, `assemble` says:
+
+# %%
+found = np.zeros(launch[0] * launch[1], np.uint32)
+assemble(thrower(max_registers=32))[launch](found, 1024).stack
+
+# %% [markdown]
+# That is room for 16 values. **Predict.** Does the second block pay for it?
 
 # %% tags=["timing", "hide-input"]
 # Compiles the kernel both ways, and times it with one block and with two for
 # each multiprocessor.
-found, thrown = np.zeros(launch[0] * launch[1], np.uint32), {}
+thrown = {}
 for name, kernel in (("as the compiler likes", thrower()),
                      ("32 at most", thrower(max_registers=32))):
     thrown[name] = (
@@ -302,30 +307,30 @@ for name, kernel in (("as the compiler likes", thrower()),
         *(measure(kernel)[blocks, 1024](found, 1024)
           for blocks in (gpu.MULTIPROCESSOR_COUNT, launch[0])))
 
-compare(thrown, "registers", "bytes spilled",
-        {"warps held": lambda row: row[0].occupancy.warps,
+compare(thrown, "registers",
+        {"bytes of local memory": lambda row: row[0].stack,
+         "room for warps": lambda row: row[0].occupancy.warps,
          "µs, 132 blocks": lambda row: row[1].median_us,
          "µs, 264 blocks": lambda row: row[2].median_us},
         by="registers allowed")
 
 # %% [markdown]
 # It does not, by far.
-# Look at the 132 blocks first: there is one block on each multiprocessor, with either kernel, so nothing differs but the limit. The kernel that spills takes 6.8 times as long, for 1.5 times as many instructions. Its warps wait for local memory, and those of the other never do.
+# Look at the 132 blocks first: there is one block on each multiprocessor, with either kernel, so nothing differs but the limit. The kernel that spills takes seven times as long, for 1.5 times as many instructions. Its warps wait for local memory, and those of the other never do. A request for a spilled value touches only one line, but at each round of 32 dice a warp stores 16 of them, and all go on to L2.
 #
 # With twice as many blocks, the free kernel runs them one after another, and takes twice as long. The limited one runs them together, and still takes 1.8 times as long as for half of them.
-# The free kernel does not lack warps: with one block it already issues an instruction in 88% of the cycles, so a second block beside it could save an eighth at most. Spilling cost far more.
+# The free kernel does not lack warps: with one block it already issues an instruction in 88% of the cycles, so a second block beside it could save an eighth at most.
 
 # %% [markdown]
-# The rule: before you limit registers, ask `assemble` what will be spilled. If it is nothing, the limit may pay; try it.
+# The rule: before you limit registers, ask `assemble` what will be spilled. If it is nothing, the limit may pay; measure (no kernel of this page shows it).
 
 # %% [markdown]
 # ## One number for all lanes
 #
 # Some numbers are the same for all threads, and no kernel changes them: the weights of a filter, the coefficients of a formula.
-# A register in each thread would hold thousands of copies.
 #
 # Up to 64 KB of such numbers can lie in **constant memory**. `cuda.const.array_like` puts a host array there when the kernel is compiled.
-# It is a piece of global memory, too, but a cache of its own stands before it, made for one case: all lanes ask for the same cell. One read serves them all, a **broadcast**.
+# It is a piece of global memory, too, but a cache of its own stands before it, made for one case: all lanes ask for the same cell. One read serves them all, a **broadcast**, as in shared memory.
 #
 # What if they do not? Let a warp walk in a circle of 256 cells, a chain again, with its lanes in one cell, in eight, and so on up to 32 different cells:
 
@@ -379,12 +384,18 @@ for place, (kernel, source) in WALKS.items():
     walks[place] = [measure(kernel)[1, 32](places, *source, count, STEPS)
                     for count in DISTINCT]
 
-plot_series(DISTINCT, {place: [m.median_us for m in row]
-                       for place, row in walks.items()}, "different cells")
+def step_ns(m):
+    """The time of a step of a walk."""
+    return 1000 * m.median_us / STEPS
+
+
+compare(dict(zip(DISTINCT, zip(*walks.values(), strict=True), strict=True)),
+        {f"{place}, ns a step": lambda row, at=at: step_ns(row[at])
+         for at, place in enumerate(walks)}, by="different cells")
 
 # %% [markdown]
-# Constant memory is a straight line: its cache delivers one cell at a time, so each further cell adds 5.6 ns to a step, and with 32 cells a walk takes nine times as long as in L1.
-# In L1 it makes no difference: 32 cells side by side take as long as one.
+# The cache of constant memory delivers one cell at a time: a step to one cell takes 17 ns, and each further cell adds 5.6. With 32 cells a walk takes nine times as long as in L1.
+# In L1 it makes no difference, if they lie side by side: 32 such cells take as long as one. (Scattered ones were not measured.)
 #
 # With all lanes in one cell, constant memory is a little faster than L1. Is it so for larger tables, too?
 
@@ -394,26 +405,26 @@ tables = {kb: measure(make_walk(256 * kb))[1, 32](places, 1, STEPS)
           for kb in (1, 4, 16, 60)}
 compare({("constant memory", kb): m for kb, m in tables.items()}
         | {("L1", 1): walks["L1"][0]},
-        {"ns a step": lambda m: 1000 * m.median_us / STEPS},
+        {"ns a step": step_ns},
         by=("memory", "KB of the table"))
 
 # %% [markdown]
 # It is not. In a table of 4 KB a step already takes three times as long as in one of 1 KB, and in one of 60 KB hardly longer.
-# (Each step of 17 cells leads to another piece of the cache, so what counts is whether the whole table fits. NVIDIA's [guide](https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#features-and-technical-specifications) gives 8 KB for the cache; a nearer part of it must be smaller.)
+# (So a first cache holds less than 4 KB, and what answers behind it at least 60. NVIDIA's [guide](https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#features-and-technical-specifications) gives 8 KB, which fits neither.)
 #
-# The rule: use constant memory for a few numbers that all lanes need at the same moment. A table in which each lane looks up a cell of its own belongs in shared or global memory.
+# The rule: use constant memory for a few numbers that all lanes need at the same moment, and not for a table in which each lane looks up a cell of its own.
 
 # %% [markdown]
 # <details><summary>For the curious: constants that are nowhere</summary>
 #
-# If the compiler knows the index of a constant, it writes the number into the instruction that uses it, and nothing is loaded. A kernel's arguments, such as the address of an array, are read in the same way: they are the `c[0x0][…]` of the machine code, and a constant array is `c[0x3][…]`.
+# If the compiler knows the index of a constant, it writes the number into the instruction that uses it, and nothing is loaded. A kernel's arguments, such as the address of an array, are read in the same way: the machine code calls them `c[0x0][…]`, and a constant array `c[0x3][…]`.
 #
 # </details>
 #
 # ## What could go wrong
 #
 # A local array belongs to one thread, even if the code looks as if it were shared.
-# **Predict.** Each thread is to take its neighbour's number. What does it get?
+# **Predict.** Each thread is to take its neighbour's number (`thread ^ 1` is the one beside it: 1 for 0, 0 for 1). What does it get?
 
 # %%
 @cuda.jit
@@ -446,9 +457,8 @@ def swap(out, a):
     out[thread] = held[thread ^ 1]
 
 
-run = emulate(swap)[1, 32](swapped, a)
+emulate(swap)[1, 32](swapped, a)
 check(swapped, a[:32].reshape(16, 2)[:, ::-1].ravel())
-run.uninitialised
 
 # %% [markdown]
 # ## Which memory for which number?
@@ -462,8 +472,6 @@ run.uninitialised
 # | shared | a block | 228 KB in each multiprocessor, 48 KB a block without asking | exchange, reuse, arrays indexed by data | copying, barriers |
 # | constant | all threads, read-only | 64 KB, the nearest cache less than 4 KB | a few numbers, one for all lanes | one cell at a time |
 # | global, in L1 | all threads, and the host | what shared memory leaves of 256 KB | what was just used | it may be gone again |
-#
-# What lies beyond L1 is the subject of [Know where a number lives](11_memory_hierarchy.ipynb).
 
 # %% [markdown]
 # ## On your own
@@ -537,13 +545,9 @@ task.check(cubic)
 # %% [markdown]
 # ## In practice
 #
-# **Texture memory** is global memory that is read through the GPU's units for graphics, which interpolate between cells and answer an index beyond the border. It has no cache of its own any more; Numba does not offer it.
-#
 # On a GPU, `kernel.get_local_mem_per_thread()` gives the bytes of local memory, arrays and spills together. Nsight Compute shows them as *local memory*, loads and stores apart from those of global memory.
 #
 # CUDA C++ says `__launch_bounds__` or `-maxrregcount` for what is `max_registers` here.
-#
-# A block may opt in to more than 48 KB of shared memory; `gpu.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN` is the most.
 
 # %% [markdown]
 # ## Further reading
