@@ -578,4 +578,4 @@ task.check(two_ways)
 # - [Using CUDA warp-level primitives](https://developer.nvidia.com/blog/using-cuda-warp-level-primitives/): votes and shuffles, with their masks.
 # - [Numba: warp intrinsics](https://numba.readthedocs.io/en/stable/cuda-reference/kernel.html#warp-intrinsics): what there is in Python.
 #
-# *Next:* [Know where a number lives](11_memory_hierarchy.ipynb): the steps of one loop take much longer in one array than in another; where do its numbers lie?
+# *Next:* [Know where a number lives](11_memory_hierarchy.ipynb): one loop walks through two arrays; does a step take as long in both?

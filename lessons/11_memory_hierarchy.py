@@ -216,7 +216,7 @@ compare({"16 KB": warm[16 * KB], "4 MB": warm[4 * MB], "64 MB": warm[64 * MB],
 # `load4(a, i)` loads `a[i]` to `a[i + 3]` with one instruction, 16 bytes.
 # The index of a load does not depend on the load before, so a thread can send four of them off before the first has arrived.
 # It adds up all that comes, so that the compiler cannot drop a load.
-# (Sizes are powers of two, so `at & last` leads back to the start at the end.)
+# (Sizes are powers of two, so `at & last` leads from the end back to the start.)
 
 # %%
 @cuda.jit

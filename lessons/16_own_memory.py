@@ -111,7 +111,7 @@ plot_times([m.kernel for _, m in (indexed, named)],
 
 # %% [markdown]
 # The clumsy one wins: it executes 3.2 times as many instructions, and `count_by_index` takes more than six times as long.
-# Both count the same dice with the same number of threads. Where does the time go?
+# Where does the time go?
 #
 # ## Registers have names, and no addresses
 #
@@ -119,7 +119,7 @@ plot_times([m.kernel for _, m in (indexed, named)],
 # A multiprocessor has 65,536 of them, 256 KB, as many bytes as L1 and shared memory have together; a block gets its share when it starts, and keeps it until it ends.
 #
 # An instruction names its registers: "add R4 and R5". The names are written in the machine code.
-# So no instruction can say "register number *face*": a register has no address, and nothing can be an index into registers.
+# So no instruction can say "register number *face*": a register has no address.
 
 # %% [markdown]
 # When can an array be in registers, then?
@@ -142,7 +142,7 @@ by_index
 #
 # ## Local memory has addresses
 #
-# **Local memory** is where the compiler puts an array whose indices it does not know.
+# **Local memory** is where the compiler puts an array whose indices it does not know, as a rule.
 # Only one thread sees it, but it is a piece of global memory, behind the same caches.
 
 # %% [markdown]
@@ -208,7 +208,7 @@ compare(dealt, {"sectors": lambda row: row[1], "lines": lambda row: row[2]},
 # %% [markdown]
 # Compare rows that differ in one thing.
 # The second and the third touch as many lines, and with 3.4 times as many sectors, a launch takes 3.2 times as long.
-# The first and the second touch as many sectors, and so do the last two: there, further lines take a third longer, or less than a tenth.
+# The first two touch as many sectors, and 3.4 times the lines take a third longer. So do the last two, and a third more lines take less than a tenth longer.
 # So it is the sectors that take most of the time, and the lines a little.
 #
 # Do they come from memory? The loads do not even leave the multiprocessor: L1 delivers them. But L1 passes every store on to L2, sector by sector: the last column has those of 4,096 throws.
@@ -249,14 +249,13 @@ compare({"registers": named, "shared memory": shared,
 # Registers are behind it because of the comparisons: with nearly three times as many instructions as shared memory, the kernel does hardly anything but issue them.
 
 # %% [markdown]
-# The rule: an array of a thread's own gets into registers if it is short and each index is known when the kernel is compiled: a number, or the variable of a loop of fixed length. Then it belongs there.
-# An index that comes from data sends it to local memory, as a rule (the first exercise has an exception). If you need such an index, give each thread a column of shared memory, as long as there is room: eight counts for 1,024 threads take 32 KB.
+# The rule: an array of a thread's own gets into registers if it is short and each index is known when the kernel is compiled: a number, or the variable of a loop of fixed length. Then it belongs there; the next section shows what it costs elsewhere.
+# An index that comes from data sends it to local memory (the first exercise has an exception). If you need such an index, give each thread a column of shared memory, as long as there is room: eight counts for 1,024 threads take 32 KB.
 
 # %% [markdown]
 # ## What spills
 #
-# Registers can run out.
-# A multiprocessor has 65,536 for at most 2,048 threads, so only 32 are left for each if it is to hold as many threads as it can.
+# A multiprocessor has 65,536 registers for at most 2,048 threads, so only 32 are left for each if it is to hold as many threads as it can.
 # A kernel that takes more lets fewer threads in. They are dealt out to a thread by eights, up to 255.
 #
 # Here is a kernel that wants many: each thread throws 32 dice at a time, and adds up their faces.
@@ -286,7 +285,7 @@ def thrower(**options):
 
 # %% [markdown]
 # The compiler takes 40 registers for it, so a multiprocessor holds one block of 1,024 threads where it has room for two.
-# That looks like a waste, and there seems to be a remedy: `max_registers=32` forbids the compiler to take more. Now two blocks fit.
+# There seems to be a remedy: `max_registers=32` forbids the compiler to take more. Now two blocks fit.
 # What does not fit any more is what the kernel holds. Some of its values are **spilled**: the compiler stores them in local memory, and loads them back when they are needed. How many bytes of it a thread takes, `assemble` says:
 
 # %%
@@ -327,7 +326,7 @@ compare(thrown, "registers",
 # %% [markdown]
 # ## One number for all lanes
 #
-# Some numbers are the same for all threads, and no kernel changes them: the weights of a filter, the coefficients of a formula.
+# Some numbers are the same for all threads, and no kernel changes them: the weights of a filter.
 #
 # Up to 64 KB of such numbers can lie in **constant memory**. `cuda.const.array_like` puts a host array there when the kernel is compiled.
 # It is a piece of global memory, too, but a cache of its own stands before it, made for one case: all lanes ask for the same cell. One read serves them all, a **broadcast**, as in shared memory.
@@ -442,7 +441,7 @@ run = emulate(swap_wrong)[1, 32](swapped, a)
 run.uninitialised
 
 # %% [markdown]
-# There are 32 arrays. Each thread writes one cell of its own array and reads another, which nobody wrote. CUDA leaves open what it gets.
+# Each thread writes one cell of its own array and reads another, which nobody wrote. CUDA leaves open what it gets.
 # The barrier does not help, since no thread can write into another thread's array.
 # With one array for the block it works:
 
@@ -545,7 +544,9 @@ task.check(cubic)
 # %% [markdown]
 # ## In practice
 #
-# On a GPU, `kernel.get_local_mem_per_thread()` gives the bytes of local memory, arrays and spills together. Nsight Compute shows them as *local memory*, loads and stores apart from those of global memory.
+# **Texture memory** is global memory, read through the GPU's units for graphics. Numba does not offer it.
+#
+# On a GPU, `kernel.get_local_mem_per_thread()` gives the bytes of local memory, arrays and spills together. Nsight Compute shows them as *local memory*.
 #
 # CUDA C++ says `__launch_bounds__` or `-maxrregcount` for what is `max_registers` here.
 
