@@ -30,7 +30,8 @@ device
 # In memory that is a **chain**.
 # Each cell holds the index of the next cell, and the last one leads back to the first.
 # One thread walks along it, from cell 0. It cannot ask for the next cell before the last answer is there, so it has one load on its way at any time, and its steps measure how long a load takes.
-#
+
+# %% [markdown]
 # Memory is divided into **lines** of 128 bytes, so a line has room for 32 cells of four bytes.
 # Our chains use one cell of each line, in shuffled order: 64, 0, 32 means that 64 leads to 0, 0 to 32, and 32 back to 64. So every step needs another line, anywhere in the array.
 
@@ -107,13 +108,15 @@ plot_hierarchy(gpu.MULTIPROCESSOR_COUNT,
 # | **registers** | one thread | as long as the thread | a variable: `total = 0` |
 # | **shared memory** | the threads of a block | as long as the block | `cuda.shared.array` |
 # | **global memory** | all threads, and the host | until the host frees it | an array that you pass |
-#
+
+# %% [markdown]
 # Global memory is a warehouse across town: it holds everything, and it lies off the chip.
 # But nobody drives to the warehouse for what was here a minute ago.
 # On the way lie **caches**, which keep copies of what was used recently, without being asked.
 # There are two: **L1** in each multiprocessor, and **L2**, which all multiprocessors share.
 # A load looks in L1 first. If the sector is there, that is a **hit**; otherwise it asks L2, and L2 asks memory.
-#
+
+# %% [markdown]
 # On an H200, L1 and shared memory are one fast memory of 256 KB in each multiprocessor, by [NVIDIA's guide](https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#compute-capability-9-0); no attribute of the device says so. How much of it is L1 is called the carve-out: the driver chooses it, unless the kernel says `shared_memory_carveout`.
 # (Local and constant memory in the figure are pieces of global memory with ways of their own: [Keep a thread's numbers close](16_own_memory.ipynb).)
 
@@ -195,10 +198,10 @@ compare({"16 KB": warm[16 * KB], "4 MB": warm[4 * MB], "64 MB": warm[64 * MB],
 # %% [markdown]
 # <details><summary>For the curious: one sector, two sectors, and an L2 that is full early</summary>
 #
-# In the first round memory delivers 64 bytes for each step, two sectors for the one requested: L2 fetched the neighbour with it.
+# In the first round memory delivers 64 bytes for each step, two sectors for one: L2 fetched the neighbour, too.
 #
-# L2 has 60 MB, but at 40 MB half as many bytes come from memory as at 64 MB, so about half of the steps reach it. A step takes 269 ns there. Half of the steps at 348 ns and half at 145 would make about 250, so the steps to L2 have become slower, too: about 190 ns.
-# NVIDIA describes the L2 of the A100 as two partitions, and [each caches for the multiprocessors next to it](https://developer.nvidia.com/blog/nvidia-ampere-architecture-in-depth/). Copies of a line in both would explain that L2 is full early, and a longer path between them that it is slower; no counter here shows either.
+# L2 has 60 MB, but at 40 MB half as many bytes come from memory as at 64 MB, so half of the steps reach it. A step takes 269 ns there. Half of the steps at 348 ns and half at 145 would make less, so the steps to L2 have become slower, too: about 190 ns.
+# In the A100's L2, [each of two partitions caches for the multiprocessors next to it](https://developer.nvidia.com/blog/nvidia-ampere-architecture-in-depth/). Copies in both would explain that L2 is full early, and a longer path that it is slower; no counter here shows either.
 #
 # </details>
 
@@ -265,7 +268,8 @@ plot_bandwidth(READ, [m.gb_per_s for m in reads.values()],
 # (The size is the whole array's. A multiprocessor touches only a part of it, so L1 lasts longer here than for the one walker. At 64 MB it went to memory at each step, and these threads only for a part; why, the counters do not say.)
 # Read a level's rate where its colour fills the bar: about 31,000 GB/s from L1, and 4,600 from memory, close to the 4,800 of its data sheet.
 # L2 fills no bar; at 16 MB it delivers 96% of the bytes, so about 8,600 GB/s.
-#
+
+# %% [markdown]
 # So memory is 16 times as far as L1, yet it delivers a seventh of what the L1s of all multiprocessors deliver together.
 # Latency and bandwidth are two properties: a wider road makes no lorry faster, but more of them arrive.
 
@@ -347,7 +351,8 @@ rates = {level: reads[size].traffic.get(level, np.nan)
 
 compare({level: level for level in LEVELS},
         {"latency, ns": walked.get, "bandwidth, GB/s": rates.get,
-         "bytes a thread": lambda level: walked[level] * rates[level] / threads},
+         "bytes a thread":
+             lambda level: walked[level] * rates[level] / threads},
         by="level")
 
 # %% [markdown]

@@ -73,12 +73,15 @@ def count_by_name(counts, apart, throws):
 # **Predict.** The second one does eight additions for each of the first. Which is faster, and by how much?
 
 # %% tags=["hide-input"]
-# Prepares a check, and a launch of all threads that the GPU holds.
+# Prepares a launch of all threads that the GPU holds, and dice to check by.
 APART = 987_654_321
 gpu = cuda.get_current_device()
 launch = 2 * gpu.MULTIPROCESSOR_COUNT, 1024
-counts, THREADS = np.zeros((FACES, 256), np.uint32), np.arange(256, dtype=np.uint32)
+counts = np.zeros((FACES, 256), np.uint32)
 wide = np.zeros((FACES, launch[0] * launch[1]), np.uint32)
+
+
+THREADS = np.arange(256, dtype=np.uint32)
 
 
 def throw_all(seeds, throws):
@@ -96,6 +99,8 @@ def count_spec(seeds, throws):
     return [np.equal(faces, face).sum(axis=0) for face in range(FACES)]
 
 
+# %% tags=["timing", "hide-input"]
+# Checks both kernels on a few dice, and times them on many.
 def both(kernel, apart=APART):
     """A launch of a kernel that counts: checked, and measured."""
     run = emulate(kernel)[2, 128](counts, apart, 64)
@@ -103,8 +108,6 @@ def both(kernel, apart=APART):
     return run, measure(kernel)[launch](wide, apart, 4096)
 
 
-# %% tags=["timing", "hide-input"]
-# Checks both kernels on a few dice, and times them on many.
 indexed, named = both(count_by_index), both(count_by_name)
 plot_times([m.kernel for _, m in (indexed, named)],
            [m.median_us for _, m in (indexed, named)])
@@ -170,7 +173,7 @@ plot_sectors([int(at) for at in 128 * faces + 4 * lanes])
 # %%
 @cuda.jit
 def count_dealt(counts, shift, mask, throws):
-    """Each thread throws one of its warp's dice and counts at the face's index."""
+    """Each thread throws a die of its warp and counts at the face's index."""
     mine, thread = cuda.local.array(FACES, uint32), cuda.grid(1)
     for face in range(FACES):
         mine[face] = 0
@@ -184,9 +187,9 @@ def count_dealt(counts, shift, mask, throws):
 
 
 # %% tags=["timing", "hide-input"]
-# Deals the dice of a warp to its lanes in five ways, and counts what they touch.
+# Deals the dice of a warp to its lanes in five ways, and counts pieces.
 def pieces(faces, size):
-    """How many pieces of so many bytes a warp touches at a throw, on average."""
+    """How many pieces of so many bytes a warp touches at a throw."""
     at = np.sort((128 * faces + 4 * (THREADS & 31)).reshape(-1, 32) // size)
     return np.mean(1 + np.count_nonzero(np.diff(at), axis=1))
 
@@ -196,13 +199,16 @@ DEALS = {"one die": (0, 0), "4 dice, for 8 neighbours each": (3, 3),
          "8 dice, for every eighth lane": (0, 7), "32 dice": (0, 31)}
 dealt = {}
 for name, (shift, mask) in DEALS.items():
-    seeds = np.uint32(APART) * (THREADS - (THREADS & 31) + (THREADS >> shift & mask))
+    die = THREADS - (THREADS & 31) + (THREADS >> shift & mask)
+    seeds = np.uint32(APART) * die
     emulate(count_dealt)[2, 128](counts, shift, mask, 64)
     check(counts, count_spec(seeds, 64))
+    fallen = throw_all(seeds, 4096)
     dealt[name] = (measure(count_dealt)[launch](wide, shift, mask, 4096),
-                   *(pieces(throw_all(seeds, 4096), size) for size in (32, 128)))
+                   pieces(fallen, 32), pieces(fallen, 128))
 
-compare(dealt, {"sectors": lambda row: row[1], "lines": lambda row: row[2]},
+compare(dealt,
+        {"sectors": lambda row: row[1], "lines": lambda row: row[2]},
         "µs", "sectors to L2 per warp", by="the dice of a warp")
 
 # %% [markdown]
@@ -316,7 +322,8 @@ compare(thrown, "registers",
 # %% [markdown]
 # It does not, by far.
 # Look at the 132 blocks first: there is one block on each multiprocessor, with either kernel, so nothing differs but the limit. The kernel that spills takes seven times as long, for 1.5 times as many instructions. Its warps wait for local memory, and those of the other never do. A request for a spilled value touches only one line, but at each round of 32 dice a warp stores 16 of them, and all go on to L2.
-#
+
+# %% [markdown]
 # With twice as many blocks, the free kernel runs them one after another, and takes twice as long. The limited one runs them together, and still takes 1.8 times as long as for half of them.
 # The free kernel does not lack warps: with one block it already issues an instruction in 88% of the cycles, so a second block beside it could save an eighth at most.
 

@@ -273,7 +273,7 @@ CLAIMS = {
     "eight counts for 1,024 threads take 32 KB": lambda it: (
         32 * 1024 == it.FACES * 1024 * 4
     ),
-    "has 65,536 registers for at most 2,048 threads, so only 32 are left for each": lambda it: (
+    "registers for at most 2,048 threads, so only 32 are left for each": lambda it: (
         (2048, 32)
         == (
             it.gpu.MAX_THREADS_PER_MULTIPROCESSOR,
