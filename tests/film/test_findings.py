@@ -203,6 +203,26 @@ def test_a_cost_is_noted_only_in_steps_that_have_it(kind):
     assert {4} == lanes
 
 
+def test_the_share_of_the_whole_launch_is_not_told_as_that_of_a_step():
+    """Half of the block's lanes take part in its step; of the launch's, fewer."""
+    film = watch(halves)[2, 32](np.zeros(64))
+    record, shown = film.record(), finding(film.record(), "divergence")
+    line = line_of(halves, "# some")
+
+    assert [16] == [record["steps"][n]["m"].bit_count() for n in shown["steps"]]
+    assert line == shown["line"]
+    assert "%" not in shown["title"]
+    assert "Over the whole launch, 28% of the lanes" in shown["text"]
+    assert not any("%" in moment["caption"] for moment in record["moments"])
+
+
+@cuda.jit
+def halves(out):
+    t = cuda.threadIdx.x
+    if t < (2 if cuda.blockIdx.x else 16):
+        out[cuda.grid(1)] += 1  # some
+
+
 @cuda.jit
 def scans(out, a):
     row = cuda.shared.array(64, int32)

@@ -194,7 +194,9 @@ def _costs(recorder, run):
         elif finding.topic == "divergence" and finding.advice:
             there = _steps_at(recorder, finding.site)
             idle = [number for number in there if idles(recorder, number)]
-            yield _made("divergence", finding, idle)
+            # a step tells its own lanes; the launch's share is in the text
+            made = finding._replace(what="part of the warp waits")
+            yield _made("divergence", made, idle)
 
 
 def scatters(access) -> bool:
