@@ -3,14 +3,14 @@
 #
 # *50 minutes*
 #
-# **What you'll do:** add one to 100,000 numbers, first with a loop and then with 100,000 threads, time both with the copies included, and read what the tools say when something is wrong.
+# **What you'll do:** add one to 100,000 numbers, first with a loop and then with 100,000 threads, find out which way is faster for 16 million, and read what the tools say when something is wrong.
 #
 # **What you'll learn:**
 #
 # - write a kernel, and launch it on enough blocks of threads for any number of elements
 # - say what a multiprocessor does with blocks, and what you may not assume about their order
 # - move arrays to the GPU and back, and say when a launch has finished and what the trip costs
-# - recognise a missing guard, a grid that is too short and a launch with too many threads
+# - recognise a missing guard, a grid that is too short and a block that is too large
 #
 # **What you'll need:** Python with NumPy. You need no GPU, and no knowledge of one.
 
@@ -28,8 +28,7 @@ device
 # ## What is left of a loop?
 #
 # The line above says where kernels run in this notebook: on this machine's GPU, or in an emulator if there is none.
-# The emulator runs the same kernels, and counts what they do.
-# Times always come from a GPU: from yours, or recorded on an NVIDIA H200, a GPU for data centres.
+# The emulator counts what kernels do. Times always come from a GPU: from yours, or recorded on an NVIDIA H200.
 #
 # Here is a loop that adds one to each of 100,000 numbers.
 
@@ -56,19 +55,17 @@ check(out, add_one_spec(a))
 # %% [markdown]
 # `check` compares an array with the one you expect, and says where they differ.
 #
-# The loop goes from one number to the next, although no number depends on another.
-# If all additions happened at once, what would be left of it?
+# No number depends on another. If all additions happened at once, what would be left of the loop?
 #
 # ## What is a GPU built for?
 #
 # A core of a CPU is built to finish one chain of instructions soon.
-# It guesses which branch comes next, runs ahead, and keeps what it may need in large caches.
 # But this loop does not need its first sum early; it needs all sums soon.
 #
 # A GPU is built for *many* chains, each of which may be slow.
 # It has thousands of arithmetic units, and room for far more chains than units.
-# When a chain waits for memory, which takes hundreds of cycles, its unit works on another one meanwhile.
-# So a GPU is fast only if it has enough to choose from: an H200 has room for 270,336 chains at a time.
+# When a chain waits for memory, which takes [hundreds of cycles](11_memory_hierarchy.ipynb), its unit works on another one meanwhile.
+# So a GPU needs many chains to choose from, and an H200 has room for 270,336 at a time.
 # Each of them is a **thread**.
 #
 # ## One thread for each element
@@ -81,7 +78,7 @@ check(out, add_one_spec(a))
 #
 # A function that many threads run is a **kernel**, and `@cuda.jit` makes one.
 # A **launch** starts it: `kernel[1, 8](...)` runs it in one block of eight threads.
-# (What a *block* is comes next. `np.float32(1)` keeps the sum in 32 bits.)
+# (`np.float32(1)` keeps the sum in 32 bits.)
 
 # %%
 @cuda.jit
@@ -97,7 +94,7 @@ add_one_in_a_block[1, 8](few_out, few)
 few_out
 
 # %% [markdown]
-# Eight threads executed the body once each.
+# Each thread executed the body once.
 # A kernel returns nothing: it writes into an array that it was given.
 #
 # **Your turn.** Make this kernel double each number: change its last line, and run the cell.
@@ -116,7 +113,7 @@ few_out
 # %% [markdown]
 # <details><summary>Solution</summary>
 #
-# `out[i] = 2 * a[i]`, and the cell shows 0, 2, 4 and so on up to 14.
+# `out[i] = a[i] + a[i]`, and the cell shows 0, 2, 4 and so on up to 14.
 #
 # </details>
 #
@@ -133,7 +130,7 @@ with expect(ValueError):
 # %% [markdown]
 # Why is there a limit?
 # A GPU consists of **multiprocessors** (NVIDIA says *streaming multiprocessor*, **SM**).
-# Each is a processor of its own, with arithmetic units, a fast memory, and room for a limited number of threads.
+# Each has arithmetic units, a fast memory, and room for a limited number of threads.
 # Threads come in **blocks** (CUDA also says *thread block* or **CTA**), and all blocks of a launch together are the **grid**.
 # The GPU hands each block to a multiprocessor that has room for it, and there it stays until its last thread has ended.
 # A block is never split, because its threads may share the fast memory and wait for one another.
@@ -156,8 +153,8 @@ lengths = {0: 4, 1: 3, 2: 5, 5: 4, 3: 4, 4: 6, 7: 5, 6: 3, 9: 4, 8: 4, 10: 5,
 plot_schedule(lengths, multiprocessors=3, places=2)
 
 # %% [markdown]
-# Twelve blocks on a small GPU: three multiprocessors with room for two blocks each.
-# Time runs to the right. When a block ends, a waiting block takes its place, and not always the one with the next number: here block 7 starts before block 6.
+# (Multiply: 270,336.) The drawing shows twelve blocks on a small GPU: three multiprocessors with room for two blocks each.
+# Time runs to the right. When a block ends, a waiting block takes its place, and that need not be the next one by number: in this drawing, whose times are made up, block 7 starts before block 6.
 #
 # Three rules go with this:
 #
@@ -188,7 +185,7 @@ np.array([block, thread, place])
 
 # %% [markdown]
 # Three blocks of four threads: the first row is the block, the second the thread in its block, the third its place in the grid.
-# Kernels need this sum so often that it has a name, `cuda.grid(1)`.
+# Kernels need this sum so often that it has a name, `cuda.grid(1)`; the 1 is the number of axes.
 #
 # ## How many blocks?
 #
@@ -201,12 +198,14 @@ blocks  = (N + threads - 1) // threads
 
 blocks, blocks * threads - N
 
+# %% [markdown]
+# 391 full blocks, so there are 96 threads more than elements.
+# Here is the same with 29 elements: above, the threads; below, the elements that they take.
+
 # %%
 plot_grid(blocks=4, threads=8, n=29)
 
 # %% [markdown]
-# The blocks are full, so there are 96 threads more than elements.
-# The figure shows the same with 29 elements: above, the threads, each with its number in its block; below, the elements that they take.
 #
 # **Predict.** What do those threads do if nothing stops them?
 #
@@ -230,8 +229,7 @@ with expect(IndexError):
     emulate(add_one_unguarded)[blocks, threads](out, a)
 
 # %% [markdown]
-# The message names the line, the array, the index, the thread and its block: it is one of the threads without an element.
-# What is missing is a **guard**, an `if` that lets a thread do something only if it has an element.
+# This thread has no element. What is missing is a **guard**, an `if` that lets a thread do something only if it has an element.
 
 # %%
 @cuda.jit
@@ -260,7 +258,7 @@ with expect(AssertionError):
 
 # %% [markdown]
 # The launch raises no error, and the end of the array is missing.
-# The first index that differs is 390 × 256, so what is missing is block 390, the last one.
+# The first index that differs is 390 × 256 (a multiple of 512, too), so what is missing is block 390, the last one.
 #
 # ## To the GPU and back
 #
@@ -291,7 +289,7 @@ check(d_out.copy_to_host(), add_one_spec(add_one_spec(a)))
 #
 # ## Is it faster?
 #
-# **Predict.** Which is faster for 16,777,216 numbers: a loop on one core of the CPU, compiled by `numba.njit`, or the GPU with both copies?
+# **Predict.** 16,777,216 numbers lie in a NumPy array, and so must the sums at the end. Which is faster: a loop on one core of the CPU, compiled by `numba.njit`, or the GPU? And which of the GPU's steps takes longest?
 
 # %% tags=["hide-input"]
 # Draws the recorded times of `python -m lessons.baselines journeys`.
@@ -303,37 +301,33 @@ def took(n, step):
     return baseline(f"add one to {n:,}: {step}").median_us
 
 
-def trip(n, kind=""):
-    """The steps of the GPU's way, with arrays of a kind."""
-    return {"reserve": took(n, f"reserve{kind}"),
-            "copy there": took(n, f"copy there{kind}"),
-            "launch and wait": took(n, f"launch{kind}")
-            + took(n, f"wait{kind}"),
-            "copy back": took(n, f"copy back{kind}")}
+def trip(n):
+    """The steps of the GPU's way."""
+    return {"reserve": took(n, "reserve"),
+            "copy there": took(n, "copy there"),
+            "launch and wait": took(n, "launch") + took(n, "wait"),
+            "copy back": took(n, "copy back")}
 
 
-LOOP, pinned = "loop compiled for the CPU", trip(MANY, ", pinned")
-copies = pinned["copy there"] + pinned["copy back"]
-plot_stages({"compiled loop": {"loop": took(MANY, LOOP)}, "GPU": trip(MANY),
-             "GPU, pinned": {"both copies": copies,
-                             "the rest": sum(pinned.values()) - copies}})
+plot_stages({"compiled loop": {"loop": took(MANY, "loop compiled for the CPU")},
+             "GPU": trip(MANY)})
 
 # %% [markdown]
-# The loop wins. (Leave the third bar for later.)
-# Launching and waiting take less than a thirtieth of its time, and most of that passes before the launch returns to Python.
-# But copying there and back takes longer than the whole loop.
+# The loop wins: copying there and back takes longer than the whole loop.
 # So one addition to ordinary arrays is not worth the trip.
+# Launching and waiting take less than a thirtieth of its time: the call 275 µs, and the wait 53, about what the kernel alone takes in the next section.
 #
-# A second addition to numbers that are on the device needs no more copies, and from then on the GPU is ahead.
+# A second addition needs no more copies, only a launch. If that takes as long as the first, the GPU is ahead from then on.
 # So **leave arrays on the device**, and bring them back when all the work is done.
 #
 # And the size matters.
-# With our 100,000 numbers, the call that starts the kernel takes nine times as long as the whole compiled loop: work must be worth a launch.
+# With our 100,000 numbers, the call of a single launch, after a copy, takes nine times as long as the whole compiled loop: work must be worth a launch.
+# (We did not time many launches in a row.)
 
 # %% [markdown]
-# <details><summary>For the curious: the third bar</summary>
+# <details><summary>For the curious: pinned memory</summary>
 #
-# It starts from other arrays: `cuda.pinned_array` makes one in pinned memory, which the operating system never moves.
+# `cuda.pinned_array` makes an array in pinned memory, which the operating system never moves.
 # Only such memory can the GPU read and write by itself; other arrays go [through a copy of the driver's](https://developer.nvidia.com/blog/how-optimize-data-transfers-cuda-cc/).
 # With pinned arrays copying takes a fifth of the time, and the GPU wins even with one addition.
 # But to make the two takes more than four times as long as the loop, so it pays only for arrays that you use again and again.
@@ -344,7 +338,7 @@ plot_stages({"compiled loop": {"loop": took(MANY, LOOP)}, "GPU": trip(MANY),
 #
 # The same 16,777,216 threads can come in large blocks or in small ones. Does it matter?
 # The GPU has to start each block, and that takes time even if the block does nothing.
-# So we time a kernel that does nothing beside the one that adds.
+# So we time a kernel that does nothing, too.
 # `measure` times a kernel alone, on arrays that are on the device, and takes the median of many launches.
 
 # %%
@@ -359,17 +353,16 @@ def do_nothing(out, a):
 big = np.random.default_rng(1).random(MANY, dtype=np.float32)
 big_out = np.zeros_like(big)
 sizes = 32, 128, 256, 1024
-adding = [measure(add_one, bytes=2 * big.nbytes)[MANY // t, t](big_out, big)
-          for t in sizes]
+adding = [measure(add_one)[MANY // t, t](big_out, big) for t in sizes]
 nothing = [measure(do_nothing)[MANY // t, t](big_out, big) for t in sizes]
 
 compare({t: pair for t, *pair in zip(sizes, nothing, adding, strict=True)},
-        {"doing nothing, µs": lambda pair: pair[0].median_us,
-         "adding one, µs": lambda pair: pair[1].median_us},
+        {"doing nothing, µs": lambda pair: np.round(pair[0].median_us),
+         "adding one, µs": lambda pair: np.round(pair[1].median_us)},
         by="threads per block")
 
 # %% [markdown]
-# With small blocks, adding takes as long as doing nothing, within 3%: the GPU is busy starting blocks, about 1,600 in each microsecond.
+# With small blocks, adding takes as long as doing nothing, within 3%: the GPU is busy starting blocks, about 1,600 in each microsecond (524,288 blocks of 32 threads in 319 µs).
 # With 256 threads a block, the additions take longer than the starts.
 # With 1,024 they take longer again; these two kernels do not show why.
 # Of these four, 256 is the fastest, and a good first choice.
@@ -377,8 +370,8 @@ compare({t: pair for t, *pair in zip(sizes, nothing, adding, strict=True)},
 # ## More elements than threads
 #
 # A grid need not have a thread for each element.
-# If it has fewer, a thread takes several, and the question is which.
-# It begins with its own element, and then steps by the number of threads in the grid, `cuda.gridsize(1)`, so that neighbouring threads still take neighbouring elements:
+# With fewer threads there are fewer blocks to start, and one grid fits every size. But then each thread takes several elements. Which?
+# It begins with its own, and then steps by the number of threads in the grid, `cuda.gridsize(1)`, so that neighbouring threads still take neighbouring elements:
 
 # %%
 plot_grid_stride(blocks=2, threads=8, n=29)
@@ -402,11 +395,13 @@ check(out, add_one_spec(a))
 # %% [markdown]
 # This **grid-stride loop** fits any grid, and it needs no guard: `range` ends where the array does.
 #
+# Without the step, each thread would go on to the end. That gives the same sums here, but with `a[i] += 1` many threads would add to one element, a [race](15_barriers_and_races.ipynb).
+#
 # ## Grids with two axes
 #
 # A matrix has rows and columns, so a grid may have two axes, x and y.
-# Sizes are given as (x, y), `cuda.grid(2)` returns both numbers, and each axis has its own ceiling division and its own part of the guard.
-# Let x be the *column*, as on a map, and y the row.
+# Sizes are given as (x, y), `cuda.grid(2)` returns both numbers, and each axis has its own part of the guard and its own ceiling division: in blocks 32 wide and 8 high, these add 31 and 7.
+# Let x be the *column*, and y the row.
 
 # %%
 @cuda.jit
@@ -432,6 +427,8 @@ plot_grid_2d(blocks=(2, 2), threads=(4, 3), shape=(5, 7))
 # Each box is an element of a matrix, with the x and y of its thread in the block. The tint is the block, and dotted boxes are threads without an element.
 #
 # What if x goes to the row instead?
+# Look at what the two launches ask of memory.
+# A **request** is what 32 neighbouring threads load or store at once, and a **sector** is one of the pieces, 32 bytes each, in which memory answers.
 
 # %%
 @cuda.jit
@@ -455,17 +452,15 @@ compare({"x to the column": straight, "x to the row": swapped},
 
 # %% [markdown]
 # The result is right.
-# But look at what the two launches ask of memory.
-# A *request* is what 32 neighbouring threads load or store at once, and a *sector* is one of the pieces, 32 bytes each, in which memory answers.
-# With x to the row, a request touches eight times as many pieces.
+# But with x to the column, a request touches four sectors, or two at the end of a row. With x to the row, the launch touches eight times as many.
 # What that costs is the subject of [Fetch no more than you use](12_coalescing.ipynb). Until then: **x goes to the column**.
 
 # %% [markdown]
 # ## What an error looks like
 #
-# The emulator stops at the line of a mistake. What does a GPU do?
-# A launch returns before its kernel has run, so a fault inside the kernel shows only at some later call, at the latest at one that waits.
-# Recorded on an H200 with driver 580.159.04 and numba-cuda 0.30.4:
+# What does a GPU do at a mistake?
+# With device arrays a launch may return before its kernel has run, so a fault inside the kernel may show only at a later call, at the latest at one that waits.
+# Here 2²⁴ *blocks* run far beyond the arrays, recorded on an H200 with driver 580.159.04 and numba-cuda 0.30.4:
 #
 # ```text
 # >>> add_one_unguarded[2**24, 256](d_out, d_a)
@@ -475,9 +470,7 @@ compare({"x to the column": straight, "x to the row": swapped},
 # >>> add_one[391, 256](out, a)
 # CUDAError: CUDA_ERROR_ILLEGAL_ADDRESS: While executing a kernel, the
 # device encountered a load or store instruction on an invalid memory
-# address. This leaves the process in an inconsistent state and any
-# further CUDA work will return the same error. To continue using CUDA,
-# the process must be terminated and relaunched.
+# address. [...]
 # ```
 
 # %% [markdown]
@@ -485,9 +478,9 @@ compare({"x to the column": straight, "x to the row": swapped},
 # To find the launch at fault, call `cuda.synchronize()` after each.
 #
 # A fault without an error is worse.
-# On the same GPU, with 491 blocks instead of 391, the kernel without a guard wrote beyond its array into the next one, and no call raised anything.
+# With 491 blocks instead of 391, the kernel without a guard wrote into the next array, and no call raised anything.
 #
-# So go from the small to the large:
+# ## From the small to the large
 #
 # 1. the smallest size that can go wrong, with `emulate`, until `check` agrees;
 # 2. sizes that are no multiple of the block;
@@ -500,16 +493,16 @@ compare({"x to the column": straight, "x to the row": swapped},
 #
 # | version | idea | threads | what can go wrong |
 # |---|---|---|---|
-# | loop | one element after the other | 1 | nothing, but it is slow |
+# | loop | one element after the other | 1 | nothing; compiled, it is hard to beat once |
 # | one block | a thread for each element | up to 1,024 | more elements than that |
 # | grid and guard | enough blocks, `if i < n` | rounded up to whole blocks | no guard; a block short |
 # | grid-stride | a thread takes several | any number | forgetting the stride |
-# | two axes | x to the column, y to the row | rounded up on each axis | swapped axes: right, but eight times as many sectors a request |
+# | two axes | x to the column, y to the row | rounded up on each axis | swapped axes: right, but eight times as many sectors |
 
 # %% [markdown]
 # ## On your own
 #
-# ★ Launch `add_one` on the 100,000 elements with 1,000 threads per block. How many blocks do you need, and how many threads have nothing to do? Guess, then try it.
+# ★ Launch `add_one` on the 100,000 elements with 1,000 threads per block. How many blocks do you need, and how many threads have nothing to do?
 #
 # <details><summary>Answer</summary>
 #
@@ -571,17 +564,17 @@ task.check(affine)
 # Numba compiles a kernel at its first launch, for the types of that launch, and reports a misspelt name only then.
 # Never time the first launch.
 #
-# In Numba `a[i] + 1.0` is a float64, and so is `a[i] + 1`. So cast each constant, as in `np.float32(1)`; [Read what a line becomes](31_types_and_instructions.ipynb) shows what that saves.
+# In Numba `a[i] + 1.0` is a float64, and so is `a[i] + 1`. So cast each constant, as in `np.float32(1)`; [see what that saves](31_types_and_instructions.ipynb).
 #
-# A negative index counts from the end, as in NumPy: `out[i - 1]` in thread 0 writes the last element.
+# A negative index counts from the end: `out[i - 1]` in thread 0 writes the last element.
 #
 # Where only a GPU shows a fault, NVIDIA's `compute-sanitizer` names the thread and the address: `compute-sanitizer python program.py`.
 
 # %% [markdown]
 # ## Further reading
 #
-# - [Numba: writing CUDA kernels](https://numba.readthedocs.io/en/stable/cuda/kernels.html): launching, positions and grids, in Numba's own words.
+# - [Numba: writing CUDA kernels](https://numba.readthedocs.io/en/stable/cuda/kernels.html): in Numba's own words.
 # - [An even easier introduction to CUDA](https://developer.nvidia.com/blog/even-easier-introduction-cuda/): the same first steps in C++.
 # - [Grid-stride loops](https://developer.nvidia.com/blog/cuda-pro-tip-write-flexible-kernels-grid-stride-loops/): when to use one.
 #
-# *Next:* [Keep a warp together](02_warps.ipynb): two kernels do the same work, and one needs twice as many instructions; what is so special about 32 threads?
+# *Next:* [Keep a warp together](02_warps.ipynb): two kernels do the same work, and one needs twice as many instructions; why?
