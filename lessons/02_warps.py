@@ -19,7 +19,7 @@ from numba import cuda, float32
 
 from helpers import (check, compare, device, emulate, exercise, expect,
                      measure, plot_issues, plot_lanes, plot_shuffles,
-                     plot_warps, watch)
+                     plot_warps, table, watch)
 
 device
 
@@ -89,10 +89,10 @@ check(np.sort(by_thread), np.sort(by_warp))
 plot_warps(48)
 
 # %% [markdown]
-# Each row is a warp. The numbers are lanes, and dotted places have no thread.
+# Each row is a warp, and the numbers are lanes. Empty places have no thread.
 # A block of 48 threads takes two warps, and the second is half empty.
 #
-# **Predict.** The same numbers are processed in blocks of 48 threads, and in blocks twice as large. By how much do the instructions differ?
+# **Predict.** The same numbers are processed in blocks of 96 threads, and in blocks of 48. How many times as many instructions do the blocks of 48 need?
 #
 # <details><summary>Answer</summary>
 #
@@ -100,6 +100,8 @@ plot_warps(48)
 # So the blocks of 48 need 4/3 of the warps, and of the instructions.
 #
 # </details>
+#
+# (`STEPS` is a variable outside the kernel: its value is compiled in.)
 
 # %%
 @cuda.jit
@@ -141,7 +143,8 @@ compare(dict(zip((48, 96), zip(counted, timed, strict=True), strict=True)),
 # Two warps of a block may be at different instructions, since each is issued by itself: a multiprocessor has **warp schedulers**, four of them on an H200, and in each cycle a scheduler can issue one instruction, of a warp that is ready.
 # These chances are its **issue slots**.
 
-# %%
+# %% tags=["hide-input"]
+# Draws the instructions of two warps, one step of each loop.
 even = [lane % 2 == 0 for lane in range(32)]
 odd = [lane % 2 == 1 for lane in range(32)]
 everyone = [True] * 32
@@ -153,7 +156,7 @@ plot_issues([(0, branch, everyone), (1, branch, everyone), (0, grows, even),
              (1, stores, everyone), (0, stores, everyone)])
 
 # %% [markdown]
-# Two warps of `part_by_thread` that share a scheduler; time runs down. Each row is one instruction, issued for one of the warps: filled lanes take part, dotted ones wait.
+# Two warps of `part_by_thread` that share a scheduler; time runs down. Each row is one instruction, issued for one of the warps: filled lanes take part, dotted ones wait. (Of each loop, one step is drawn.)
 #
 # **Predict.** Of all lanes in all instructions, what share takes part in `part_by_thread`? And in `part_by_warp`?
 #
@@ -164,15 +167,17 @@ plot_issues([(0, branch, everyone), (1, branch, everyone), (0, grows, even),
 #
 # </details>
 
-# %%
+# %% tags=["hide-input"]
+# Counts both kernels, and lists the active share of each line of the first.
 divided = emulate(part_by_thread)[N // 128, 128](by_thread, halves, STEPS)
 together = emulate(part_by_warp)[N // 128, 128](by_warp, halves, STEPS)
 
 
 def shares(run):
-    """The active share of each line of a kernel."""
+    """The active share of each line of a kernel, in percent."""
     rows = run.divergence.by_line.items()
-    return {site.text: round(row.active_share, 3) for site, row in rows}
+    return table(["line", "active share, %"],
+                 [(site.text, 100 * row.active_share) for site, row in rows])
 
 
 shares(divided)
@@ -180,8 +185,17 @@ shares(divided)
 # %% [markdown]
 # The **active share** of a line is the share of a warp's lanes that take part in it. Inside the `if` it is one half, so the two loops are executed twice as often as they need to be.
 # The rule: **an `if` costs almost nothing if all lanes of a warp agree; warps may differ.**
+# (With one of the loops alone and no `if`, a warp executes 4 of 1,418 instructions fewer.)
 #
-# Does a GPU agree?
+# Does a GPU agree? Its **counters**, parts of the hardware that count events while a kernel runs, say how many instructions it executed and in how many issue slots; a profiler adds what warps waited for (they **stall**).
+# We count a kernel that does nothing, too.
+
+# %%
+@cuda.jit
+def do_nothing(out, a):
+    """Each thread ends at once."""
+    return
+
 
 # %% tags=["timing", "hide-input"]
 # Times both kernels on 16,777,216 numbers, with many steps and with one.
@@ -193,17 +207,20 @@ times = {(part, steps): measure(kernel)[MANY // 128, 128](result, big, steps)
          for steps in (STEPS, 1)
          for part, kernel in (("by thread", part_by_thread),
                               ("by warp", part_by_warp))}
-compare(times, "µs", "instructions per warp", "issue slots used, %",
+idle = measure(do_nothing)[MANY // 128, 128](result, big)
+compare(times | {("does nothing", 0): idle}, "µs", "instructions per warp", "issue slots used, %",
         "waits most for", by=("branches alternate", "steps"))
 
 # %% [markdown]
 # It does: with 256 steps, `part_by_thread` takes twice as long, since the GPU executes twice as many instructions for each warp, by its own counter.
-# (A **counter** is a part of the hardware that counts events while a kernel runs. NVIDIA's profiler, Nsight Compute, reads hundreds.)
-# Nothing else changed: the schedulers use as many of their slots, and the warps wait for the same things (a profiler says that they **stall**), hardly ever for memory.
+# Nothing else changed: the schedulers use as many of their slots, and the warps wait for the same things, hardly ever for memory.
+# They wait most for a turn: more of them are ready than can issue. (Why more than a fifth of the slots stays empty all the same, we did not look.)
 
 # %% [markdown]
-# But with a single step `part_by_thread` executes 30% more instructions, and takes only 5% longer. Here the GPU is busy [starting blocks](01_first_kernel.ipynb): both take hardly longer than a kernel that does nothing, and most of the further instructions go into slots that `part_by_warp` leaves empty.
-# So the rule is about kernels that are busy issuing; one that waits for something else loses less.
+# But with a single step `part_by_thread` executes 30% more instructions, and takes only 5% longer.
+# `part_by_warp` takes hardly longer than the kernel that does nothing: the GPU is busy [starting blocks](01_first_kernel.ipynb), and leaves more than a third of the slots empty.
+# Most of the further instructions of `part_by_thread` go into those.
+# So the rule counts where a GPU is busy issuing; here, with something else to wait for, it counted for less.
 
 # %% [markdown]
 # <details><summary>For the curious: what the steps consist of</summary>
@@ -220,9 +237,6 @@ compare(times, "µs", "instructions per warp", "issue slots used, %",
 # Here each thread counts the steps of its number: while it is not 1, halve it if it is even, otherwise triple it and add 1.
 # Nobody knows a formula for how many that are.
 # `first` is the index of the first thread's number.
-#
-# `watch` shows a block step by step, here one warp whose lanes have the numbers one to four in turn.
-# **Predict.** How many rounds does the warp make, and with how many lanes in the last?
 
 # %%
 @cuda.jit
@@ -236,6 +250,12 @@ def count_steps(out, numbers, first):
     out[i] = steps
 
 
+# %% [markdown]
+# `watch` shows a block step by step, here one warp whose lanes have the numbers one to four in turn.
+#
+# **Predict.** How many rounds does the warp make, and with how many lanes in the last?
+
+# %%
 turns = np.zeros(32, np.int64)
 film = watch(count_steps)[1, 32](turns, np.tile([1, 2, 3, 4], 8), 0)
 film
@@ -253,13 +273,14 @@ steps = np.zeros(1024, np.int64)
 mixed = emulate(count_steps)[8, 128](steps, numbers, 0)
 shares(mixed)
 
-# %%
+# %% tags=["hide-input"]
+# Draws which lanes of the first warp are left after so many rounds.
 plot_lanes({f"round {done}": steps[:32] > done
             for done in range(0, steps[:32].max() + 1, 20)})
 
 # %% [markdown]
 # The figure shows the first warp to its end, every twentieth round of the loop: numbered lanes are still in it.
-# A warp makes as many rounds as its *longest* lane needs, and for two thirds of them fewer than half of its lanes are left.
+# A warp makes as many rounds as its *longest* lane needs, and in two thirds of these rounds fewer than half of its lanes are left.
 # (The line with `a if c else b` has the smallest share, because the emulator counts it as two branches.)
 #
 # Does it help to put numbers that need equally many steps side by side?
@@ -327,18 +348,21 @@ def part_by_row(out, a):
 
 square = halves.reshape(64, 64)
 square_out = np.zeros_like(square)
-[emulate(part_by_row)[grid, block](square_out, square).divergence.active_share
- for grid, block in [((4, 4), (16, 16)), ((2, 8), (32, 8))]]
+
+# %% tags=["hide-input"]
+# Counts it in both shapes of a block.
+compare({block: emulate(part_by_row)[grid, block](square_out, square)
+         for grid, block in [((4, 4), (16, 16)), ((2, 8), (32, 8))]},
+        "lanes at work, %", by=("x", "y"))
 
 # %% [markdown]
 # In 16 × 16 each warp holds an even row and an odd one, so half of the lanes wait.
 # In a block 32 wide a row is a warp, and no lane waits.
 #
-# ## Does a guard cost anything?
+# ## Does a guard cost instructions?
 #
 # A guard is an `if`, and it splits warps, too.
-# We try it on one axis, and then on the matrix of the last lesson, which has 400 columns.
-# (`splits` counts the warps whose lanes disagree at a branch.)
+# We count the warps whose lanes disagree (`splits`), on one axis, and on the matrix of the last lesson.
 
 # %%
 @cuda.jit
@@ -362,23 +386,51 @@ matrix = np.ones((250, 400), np.float32)
 line = emulate(double)[32, 128](np.zeros_like(flat), flat)
 wide = emulate(double_2d)[(13, 32), (32, 8)](np.zeros_like(matrix), matrix)
 fits = emulate(double_2d)[(25, 16), (16, 16)](np.zeros_like(matrix), matrix)
-[run.divergence.splits for run in (line, wide, fits)]
+
+# %% tags=["hide-input"]
+# Lists the warps that split.
+compare({"one axis": line, "32 × 8": wide, "16 × 16": fits},
+        {"warps that split": lambda run: run.divergence.splits}, by="blocks")
 
 # %% [markdown]
 # Along one axis a guard splits at most one warp, the one that holds the last element.
-# Along two axes each row has its own end, so in blocks that are 32 wide one warp of each row is split.
-# In blocks of 16 × 16 none is: a warp is half as wide there, and the matrix is a multiple of that.
+# Along two axes each row has its own end, so in blocks that are 32 wide one warp of each row is split, if the row is no multiple of 32.
+# In blocks of 16 × 16 none is: a warp is 16 wide and two rows high there, and 400 columns are a multiple of 16, and 250 rows of two.
 #
-# But a split guard executes nothing twice: its other branch is empty.
-# What is lost is only the lanes without an element, here 16 of 416 in a row.
+# But a split guard executes nothing twice, since its other branch is empty: rows of 33 columns take as many instructions as rows of 64.
+# What is lost is only the lanes without an element, here 16 of 416 in a row, and six rows of 256.
 
 # %% [markdown]
 # ## Lanes that talk
 #
 # Lanes that execute an instruction together can also use it to talk: they pass values to one another without memory.
-# In a **vote** each lane says yes or no, and all lanes get the result: `ballot_sync` gives all 32 answers as bits, `any_sync` whether one is yes, `all_sync` whether all are.
-# In a **shuffle** each lane gets the value that another lane holds: with `shfl_down_sync(mask, value, 16)` it is the lane 16 places above, so values move down, towards lane 0; `shfl_up_sync` moves them the other way.
+# In a **vote** each lane says yes or no, and all lanes get the result: `ballot_sync(mask, yes)` gives all 32 answers as bits, `any_sync` whether one is yes, `all_sync` whether all are.
 # The *mask* names the lanes that take part, one bit each; `0xFFFFFFFF` is all of them.
+#
+# In this kernel each warp counts its large numbers. `popc` counts the bits that are set, and `cuda.laneid` is the thread's lane.
+# All lanes must reach the vote, so there is no `if` around it: a lane without an element votes no.
+
+# %%
+ALL = 0xFFFFFFFF
+
+
+@cuda.jit
+def count_large(counts, a, limit):
+    """Each warp counts its large numbers."""
+    i = cuda.grid(1)
+    large = i < a.size and a[i] > limit
+    votes = cuda.ballot_sync(ALL, large)
+    if cuda.laneid == 0:
+        counts[i // 32] = cuda.popc(votes)  # a block has whole warps
+
+
+a = np.random.default_rng(1).random(250, dtype=np.float32)
+counts = np.zeros(8, np.int32)
+emulate(count_large)[2, 128](counts, a, np.float32(0.7))
+check(counts, [(a[i:i + 32] > 0.7).sum() for i in range(0, 250, 32)])
+
+# %% [markdown]
+# In a **shuffle** each lane gets the value that another lane holds: with `shfl_down_sync(mask, value, 16)` it is the lane 16 places above, so values move down, towards lane 0; `shfl_up_sync` moves them the other way.
 #
 # How does a warp add up a value of each lane? In five shuffles, each half as far as the one before:
 
@@ -390,38 +442,32 @@ plot_shuffles()
 # After the first step, half of the lanes hold sums of two; after the last, the first lane holds the sum of all.
 # (Dotted sums are not needed. A lane that asks beyond the last one gets its own value back.)
 #
-# In this kernel each warp counts its large numbers by a vote, and adds them up by shuffles. `popc` counts the bits that are set, and `cuda.laneid` is the thread's lane.
+# Again all lanes take part; a lane without an element adds 0.
 
 # %%
-ALL = 0xFFFFFFFF
-
-
 @cuda.jit
-def count_and_sum(counts, sums, a, limit):
-    """Each warp counts its large numbers, and adds them up."""
+def sum_up(sums, a):
+    """Each warp adds up its numbers."""
     i = cuda.grid(1)
-    large = a[i] > limit
-    votes = cuda.ballot_sync(ALL, large)
-    value = a[i] if large else float32(0)
+    value = a[i] if i < a.size else float32(0)
     for step in (16, 8, 4, 2, 1):
         value += cuda.shfl_down_sync(ALL, value, step)
     if cuda.laneid == 0:
-        counts[i // 32], sums[i // 32] = cuda.popc(votes), value
+        sums[i // 32] = value
 
 
-a = np.random.default_rng(1).random(256, dtype=np.float32)
-rows = a.reshape(8, 32)
-counts, sums = np.zeros(8, np.int32), np.zeros(8, np.float32)
-emulate(count_and_sum)[2, 128](counts, sums, a, np.float32(0.7))
-check(counts, (rows > 0.7).sum(axis=1))
-check(sums, np.where(rows > 0.7, rows, 0).sum(axis=1))
+sums = np.zeros(8, np.float32)
+emulate(sum_up)[2, 128](sums, a)
+check(sums, [a[i:i + 32].sum() for i in range(0, 250, 32)])
 
 # %% [markdown]
 # ## What could go wrong
 #
 # All lanes that a shuffle's mask names must reach this shuffle.
-# Lanes below 16 should read the lane after them, the others the lane before.
-# In this kernel the two halves call different shuffles, so neither is reached by all lanes:
+# With `if i < a.size:` around the shuffles of `sum_up`, or an early `return`, six lanes of the last warp would have ended, and what the others read from them is undefined.
+#
+# Here lanes below 16 should read the lane after them, the others the lane before.
+# The two halves call different shuffles, so neither is reached by all lanes:
 
 # %%
 @cuda.jit
@@ -440,6 +486,7 @@ with expect(RuntimeError):
 
 # %% [markdown]
 # CUDA leaves open what happens; on an H200 this kernel had not ended after 20 seconds.
+# A smaller mask would not do, since lane 15 would read lane 16, which its mask does not name.
 # The fix: all lanes do both shuffles, and each keeps the value that it needs.
 
 # %%
@@ -469,7 +516,7 @@ seen
 # | `count_steps`, by length | few end early | hardly more rounds than its lanes need |
 # | `part_by_row`, 16 × 16 | the two rows of a warp | both branches |
 # | a guard | at most one warp on one axis, one in each row on two | one branch; the other is empty |
-# | `look_wrong` | two halves that one shuffle needs together | CUDA leaves it open: not ended after 20 seconds |
+# | `look_wrong` | two halves, each at a shuffle that names all lanes | CUDA leaves it open: not ended after 20 seconds |
 #
 # ## On your own
 #
@@ -481,7 +528,7 @@ seen
 #
 # </details>
 #
-# ★★ `two_ways`: elements of even index take one branch, those of odd index the other. Keep the lanes of each warp together.
+# ★★ `two_ways`: elements of even index take one branch, those of odd index the other. Keep the lanes of each warp together. (Its budget, in short: hardly a lane may wait, and no element may go through both branches.)
 
 # %%
 task = exercise("two_ways")
@@ -567,7 +614,7 @@ task.check(two_ways)
 # Since Volta, the GPUs of 2017, each lane has a program counter, its place in the code, so a warp whose lanes disagree may switch between two branches before either ends.
 # The compiler marks where the lanes meet again (`BSYNC` in `part_by_thread`), but do not rely on it: `cuda.syncwarp()` makes the lanes of a warp wait for one another.
 #
-# An early `return` is divergence, too, exactly as much as the guard: lanes that returned idle until their warp ends.
+# An early `return` in place of the guard takes exactly as many instructions: lanes that returned idle until their warp ends.
 #
 # CUDA promises no order among the warps of a block either.
 

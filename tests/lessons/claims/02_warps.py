@@ -6,10 +6,9 @@ Not held: that `look_wrong` does not end, which was tried on an H200.
 import linecache
 
 import numpy as np
-from numba import cuda
+from numba import cuda, float32
 
 from helpers import assemble, emulate, exercise
-from helpers.measuring import recordings
 from tests.lessons.claims import about
 from thirty_two_lanes.assembly.compiler import missing
 
@@ -39,14 +38,84 @@ def counted(it, name, steps=256):
     return [m.counters[name] for m in pair(it, steps)]
 
 
-def doing_nothing(m):
-    """The time of the kernel of lesson 1 that does nothing, in the same launch."""
-    (values,) = (
-        values
-        for known, values in recordings.forms()
-        if known.kernel == "do_nothing" and known.launch == m.form.launch
-    )
-    return values["median_us"]
+def slots(m):
+    """The issue slots of a launch, by the counters."""
+    return m.counters["cycles"] * MULTIPROCESSORS * 4
+
+
+def into_empty_slots(it):
+    """The least share of the further instructions of the kernel that parts by thread
+    that went into slots which the other one leaves empty: all that longer cycles do not
+    hold.
+    """
+    by_thread, by_warp = pair(it, 1)
+    further = by_thread.counters["instructions"] - by_warp.counters["instructions"]
+    empty = slots(by_warp) - by_warp.counters["instructions"]
+    assert empty > further
+    return 1 - (slots(by_thread) - slots(by_warp)) / further
+
+
+@cuda.jit
+def only_grows(out, a, steps):
+    i = cuda.grid(1)
+    value = a[i]
+    for _ in range(steps):
+        value = value * float32(0.999) + float32(0.001)
+    out[i] = value
+
+
+@cuda.jit
+def only_bends(out, a, steps):
+    i = cuda.grid(1)
+    value = a[i]
+    for _ in range(steps):
+        value = value - value * value * float32(0.001)
+    out[i] = value
+
+
+def for_each_warp(it, kernel):
+    """The instructions of a warp of a kernel that parts, or does not."""
+    run = emulate(kernel)[it.N // 128, 128](it.by_warp, it.halves, it.STEPS)
+    return run.divergence.instructions / (it.N // 32)
+
+
+@cuda.jit
+def doubles_early(out, a):
+    i = cuda.grid(1)
+    if i >= a.size:
+        return
+    out[i] = a[i] + a[i]
+
+
+def of_line(it, kernel):
+    """The instructions of a kernel on the array of one axis, and the splits."""
+    run = emulate(kernel)[32, 128](np.zeros_like(it.flat), it.flat)
+    return run.divergence.instructions, run.divergence.splits
+
+
+@cuda.jit
+def looks_by_halves(out):
+    lane = cuda.laneid
+    if lane < 16:
+        out[lane] = cuda.shfl_down_sync(0xFFFF, lane, 1)
+    else:
+        out[lane] = cuda.shfl_up_sync(0xFFFF0000, lane, 1)
+
+
+def said(kernel, blocks, threads, *arguments):
+    """What the emulator reports of a launch, in one line."""
+    return " ".join(repr(emulate(kernel)[blocks, threads](*arguments)).split())
+
+
+@cuda.jit
+def sums_in_a_guard(sums, a):
+    i = cuda.grid(1)
+    if i < a.size:
+        value = a[i]
+        for step in (16, 8, 4, 2, 1):
+            value += cuda.shfl_down_sync(0xFFFFFFFF, value, step)
+        if cuda.laneid == 0:
+            sums[i // 32] = value
 
 
 @cuda.jit
@@ -82,16 +151,20 @@ def splits_at(it, rows, cols):
 
 
 def guarded(it, cols):
-    """The instructions for rows of so many columns, in blocks 32 wide."""
+    """What is counted for rows of so many columns, in blocks 32 wide."""
     a = np.ones((250, cols), np.float32)
     grid = -(-cols // 32), 32
-    run = emulate(it.double_2d)[grid, (32, 8)](np.zeros_like(a), a)
-    return run.divergence.instructions
+    return emulate(it.double_2d)[grid, (32, 8)](np.zeros_like(a), a).divergence
 
 
-def active(it, run, text):
+def shares(run):
+    """The active share of each line, with its text."""
+    return [(at.text, row.active_share) for at, row in run.divergence.by_line.items()]
+
+
+def active(run, text):
     """The active share of a line that contains a text."""
-    return next(share for line, share in it.shares(run).items() if text in line)
+    return next(share for line, share in shares(run) if text in line)
 
 
 def without_the_choice(run):
@@ -184,14 +257,12 @@ CLAIMS = {
     "So the blocks of 48 need 4/3 of the warps, and of the instructions": lambda it: (
         abs(ratio(it.counted) - 4 / 3) < 1e-4
     ),
-    "The GPU takes a third longer, too": lambda it: (
-        1.32 < slower(it.timed) < 1.35
-    ),
+    "The GPU takes a third longer, too": lambda it: 1.32 < slower(it.timed) < 1.35,
     "four of them on an H200": lambda it: all(
         abs(schedulers(m) - 4) < 0.05 for m in pair(it, 256) + it.timed
     ),
     "Inside the `if` it is one half": lambda it: (
-        {0.5} == {v for k, v in it.shares(it.divided).items() if "value *" in k}
+        {0.5} == {share for text, share in shares(it.divided) if "value *" in text}
     ),
     "the two loops are executed twice as often as they need to be": lambda it: (
         1.98 < ratio([it.divided, it.together]) <= 2
@@ -210,25 +281,38 @@ CLAIMS = {
         about("1.3", np.divide(*counted(it, "instructions", 1)))
         and about("1.05", slower(pair(it, 1)))
     ),
-    "both take hardly longer than a kernel that does nothing": lambda it: all(
-        m.median_us < 1.08 * doing_nothing(m) for m in pair(it, 1)
+    "With one of the loops alone and no `if`, a warp executes 4 of 1,418 instructions "
+    "fewer": lambda it: (
+        for_each_warp(it, it.part_by_warp) == 1418
+        and 1414 == (for_each_warp(it, only_grows) + for_each_warp(it, only_bends)) / 2
     ),
-    "most of the further instructions go into slots that `part_by_warp` leaves empty": (
-        lambda it: np.subtract(*counted(it, "issue_percent", 1)) > 10
+    "They wait most for a turn": lambda it: all(
+        next(iter(m.waits)) == "a turn to issue" for m in pair(it, 256)
     ),
-    "for two thirds of them fewer than half of its lanes are left": lambda it: (
+    "more than a fifth of the slots stays empty": lambda it: all(
+        75 < percent < 80 for percent in counted(it, "issue_percent")
+    ),
+    "`part_by_warp` takes hardly longer than the kernel that does nothing": lambda it: (
+        1 < pair(it, 1)[1].median_us / it.idle.median_us < 1.03
+    ),
+    "leaves more than a third of the slots empty": lambda it: (
+        60 < counted(it, "issue_percent", 1)[1] < 66
+    ),
+    "Most of the further instructions of `part_by_thread` go into those": lambda it: (
+        into_empty_slots(it) > 0.6
+    ),
+    "in two thirds of these rounds fewer than half of its lanes are left": lambda it: (
         0.64 < 1 - np.sort(it.steps[:32])[16] / it.steps[:32].max() < 0.7
     ),
     "Sorting halves the instructions": lambda it: (
         1.9 < ratio([it.mixed, it.tidy]) < 2.1
     ),
     "95% of the lanes take part in the loop": lambda it: about(
-        "95%", active(it, it.tidy, "while number")
+        "95%", active(it.tidy, "while number")
     ),
     "The share over all lines is lower because the emulator counts `a if c else b`": (
         lambda it: (
-            it.tidy.divergence.active_share < 0.8
-            and without_the_choice(it.tidy) > 0.94
+            it.tidy.divergence.active_share < 0.8 and without_the_choice(it.tidy) > 0.94
         )
     ),
     "the H200 executes 2.08 times as many instructions for the mixed": lambda it: about(
@@ -262,10 +346,11 @@ CLAIMS = {
         (7, 8) == (len(it.film.value("steps", 2)) - 1, min(lanes_in(it.film)))
     ),
     "Then all lanes store together": lambda it: 32 == lanes_in(it.film)[-1],
-    "one warp of each row is split": lambda it: (
+    "one warp of each row is split, if the row is no multiple of 32": lambda it: (
         it.wide.divergence.splits == it.matrix.shape[0]
+        and (250, 0) == (guarded(it, 33).splits, guarded(it, 64).splits)
     ),
-    "a warp is half as wide there, and the matrix is a multiple of that": lambda it: (
+    "400 columns are a multiple of 16, and 250 rows of two": lambda it: (
         [25, 125] == [splits_at(it, *shape) for shape in ((251, 400), (250, 401))]
     ),
     "more than seven times as many instructions as its body": lambda it: (
@@ -279,10 +364,23 @@ CLAIMS = {
         < 0.03 * sum(m.counters["stalls"].values())
         for m in pair(it, 256)
     ),
-    "here 16 of 416 in a row": lambda it: (
-        -(-it.matrix.shape[1] // 32) * 32 - it.matrix.shape[1] == 16
+    "here 16 of 416 in a row, and six rows of 256": lambda it: (
+        (6, 16) == (-it.matrix.shape[0] % 8, -it.matrix.shape[1] % 32)
     ),
-    "a split guard executes nothing twice": lambda it: (
-        guarded(it, 33) == guarded(it, 64) == 2 * guarded(it, 32)
+    "rows of 33 columns take as many instructions as rows of 64": lambda it: (
+        guarded(it, 33).instructions
+        == guarded(it, 64).instructions
+        == 2 * guarded(it, 32).instructions
+    ),
+    "An early `return` in place of the guard takes exactly as many instructions": (
+        lambda it: of_line(it, it.double) == of_line(it, doubles_early)
+    ),
+    "lane 15 would read lane 16, which its mask does not name": lambda it: (
+        "reads lane 16, which its mask does not name"
+        in said(looks_by_halves, 1, 32, it.seen)
+    ),
+    "six lanes of the last warp would have ended": lambda it: (
+        "reads lanes 26 to 31, which have ended"
+        in said(sums_in_a_guard, 2, 128, it.sums, it.a)
     ),
 }
