@@ -10,7 +10,7 @@
 # - predict the bank of any element, and from it the conflicts of any request
 # - count conflicts line by line, and compare the counts with a GPU's own
 # - remove conflicts with a column of padding or with a swizzle
-# - say from a GPU's counters how much their removal can save at most
+# - say from a GPU's counters how much their removal can save at most, if many warps are at work
 #
 # **What you'll need:** [kernels, blocks and threads](01_first_kernel.ipynb), [requests](12_coalescing.ipynb), and [shared arrays, barriers and the data path](13_shared_memory.ipynb).
 
@@ -32,24 +32,22 @@ device
 # The lanes of a warp load numbers from a tile, each lane some numbers further on than the lane before it.
 # This distance is the **stride**.
 #
-# With rows of 33 numbers, a warp that goes down a column is fast, and with rows of 32 it is slow.
-# So a longer stride is not always a slower one.
-#
+# A longer stride is not always a slower one.
 # Guess before you read on: which of the strides `1, 2, 3, 8, 13, 16, 32, 33` are slow, and which is the slowest?
 #
 # ## Words and banks
 #
 # Shared memory is divided into 32 **banks**, which keep **words** of 4 bytes.
-# The words are dealt to the banks as cards are dealt to players: one to each bank in turn, and after the last bank it is the turn of the first again.
+# The words are dealt to the banks as cards are dealt to players: one to each in turn, and then from the first again.
 # So words that lie side by side are in different banks.
 
 # %% [markdown]
-# A bank can hand out only *one* word at a time.
-# So a request is served in steps, called **wavefronts**: in each, every bank hands out one of the words that are wanted from it.
+# A bank can hand out or take only *one* word at a time.
+# So a request is served in steps, called **wavefronts**: in each, every bank serves one of the words that are wanted from it.
 # If the lanes want words from different banks, one wavefront is enough.
 # But if two lanes want different words of the same bank, one of them has to queue for the next.
 #
-# Only lanes of the same request can meet in this way: a request of another warp has wavefronts of its own.
+# Only lanes of the same request can meet in this way.
 
 # %%
 NUM_BANKS  = 32
@@ -108,9 +106,9 @@ explore(draw_stride, stride=[1, 2, 3, 8, 13, 16, 32, 33])
 # The odd strides have no stack: they visit every bank before they come back to the first.
 #
 # Why do they?
-# Two lanes meet in a bank if their words are a multiple of 32 apart.
-# With stride 8 that is so for every fourth lane.
-# With an odd stride it is so for no two lanes of a warp.
+# Two lanes meet in a bank if their words are a multiple of 32 apart, and the words of lanes that are `d` apart are `d * stride` apart.
+# With stride 8 that is a multiple of 32 for lanes that are four apart.
+# With an odd stride, `d` itself would have to be one, and the lanes of a warp are at most 31 apart.
 #
 # So length does not matter. What matters is how often two divides the stride: each factor of two, up to 32, doubles the queue.
 # For strides from 1 on, `gcd(stride, 32)` lanes meet in a bank, and a load has `gcd(stride, 32) - 1` conflicts.
@@ -121,7 +119,7 @@ explore(draw_stride, stride=[1, 2, 3, 8, 13, 16, 32, 33])
 # The lanes start some words apart, and keep this distance.
 #
 # Each load needs the result of the one before, so the compiler can leave none out.
-# And the inner loop has a fixed length, so the compiler writes its body out once for each step. (A plain `for` over all hops would spend more instructions on counting than on loading.)
+# And the inner loop has a fixed length, so the compiler writes its body out once for each step. (A plain `for` over all hops would spend more instructions on counting than on loading. `uint32` keeps the indices in 32 bits.)
 
 # %%
 CELLS = 1024        # words of shared memory
@@ -156,13 +154,11 @@ check(out, hop_spec(2, 1))
 run
 
 # %% [markdown]
-# The report quotes each line that costs more than it must.
-# Here it is the load in the loop, and each of its requests has one conflict.
+# Each request of the load in the loop has one conflict.
 #
 # ## Does a GPU agree?
 #
-# A GPU counts its bank conflicts, too.
-# Here are both counts, and the GPU's time below them.
+# Here are its counts of conflicts and the emulator's, and the GPU's time below them.
 
 # %% tags=["timing", "hide-input"]
 # Counts the conflicts of each load in the emulator and on the GPU.
@@ -193,9 +189,10 @@ plot_conflicts(STRIDES, emulated=list(emulated.values()),
 
 # %% [markdown]
 # Every diamond, the GPU's count, lies in its ring, the emulator's.
-# And the time follows the count: stride 2 takes twice as long as stride 1, and stride 32 thirty times as long, but stride 33 no longer.
+# And the time follows the count: stride 2 takes twice as long as stride 1, and stride 32 thirty times as long, but stride 33 as long as stride 1.
 #
 # Is nothing else different?
+# *Cycles per request* are those for which a request keeps the data path busy, through which shared memory and L1 deliver.
 
 # %% tags=["timing", "hide-input"]
 # Compares what the GPU counted for some of the strides.
@@ -204,11 +201,10 @@ compare({stride: on_gpu[stride] for stride in (1, 2, 32, 33)},
         by="stride")
 
 # %% [markdown]
-# No: the instructions are the same. Only the cycles for each request differ.
-# In these cycles the data path is busy, through which shared memory and L1 deliver; a wavefront takes one cycle of it.
+# No: the instructions are the same. Only the cycles for each request differ: a wavefront takes one cycle of the data path.
 # In `hop` the path is busy nearly all the time, so twice the wavefronts take twice the time.
 #
-# You have met this queue [in L1](13_shared_memory.ipynb), where numbers at one place of their lines came one after the other. L1 has banks, too: the place says which one.
+# You have met this queue [in L1](13_shared_memory.ipynb): numbers at one place of their lines came one after the other, as if L1 had banks, too.
 #
 # ## When lanes ask for the same word
 #
@@ -306,23 +302,14 @@ def wavefronts(row):
 
 
 compare(sized, {"wavefronts per load, emulated": wavefronts},
-        "cycles per request", "µs",
+        "cycles per request", "data path busy, %", "µs",
         by=("bytes per element", "stride", "lanes on a cell"))
 
 # %% [markdown]
-# It does.
+# It does, as the path is always busy.
 # A multicast costs nothing.
 # At stride 2, elements of 2 bytes take half as long as those of 4, because their words are side by side.
 # Elements of 8 bytes take twice as long, without a conflict.
-
-# %% [markdown]
-# <details><summary>For the curious: when halves go together</summary>
-#
-# Both half warps of a *load* of 8 bytes go together if lanes 0 and 1, 2 and 3, and so on ask for the same element, or if 0 and 2, 1 and 3, 4 and 6, and so on do. Groups of five do not, although they ask for fewer bytes. Quarter warps pair up in the same way. The halves and quarters of a *store* never go together.
-#
-# NVIDIA's guide does not say so; the course's tests compare the rule with an H200's counters.
-#
-# </details>
 
 # %% [markdown]
 # ## A tile, by rows and by columns
@@ -370,17 +357,7 @@ film
 
 # %% [markdown]
 # Compare the banks while warps store with those while they load: a store takes one wavefront, and a load 32, at one bank.
-#
-# Here is the tile, with the bank of each element; the coloured ones are what one warp reads.
-
-# %%
-rows, columns = np.mgrid[0:32, 0:32]
-COLUMN = [(lane, 5) for lane in range(32)]
-
-plot_tile_banks(bank(4 * row_major(rows, columns)), COLUMN)
-
-# %% [markdown]
-# Every column is one bank from top to bottom.
+# Every column lies in one bank.
 # We need a layout in which every row *and* every column has all banks.
 #
 # **Your turn.** You know one from [the tile of 33 columns](13_shared_memory.ipynb). Write it.
@@ -402,22 +379,22 @@ run
 #
 # </details>
 #
-# ## Three other layouts
+# ## Two layouts without conflicts
 #
 # Rows of 33 words are **padding**: each row has one more word, which nobody uses, and so begins one bank further on than the row above it.
-# Down a column, the stride is odd.
+# Down a column, the stride is odd. (The numbers are banks; one warp reads the coloured elements.)
 
 # %%
 def padded(row, column):
     return 33 * row + column
 
 
+COLUMN = [(lane, 5) for lane in range(32)]
+rows, columns = np.mgrid[0:32, 0:32]
 rows_33, columns_33 = np.mgrid[0:32, 0:33]
 plot_tile_banks(bank(4 * padded(rows_33, columns_33)), COLUMN, padding=1)
 
 # %% [markdown]
-# Follow a column downwards: each bank is one further on.
-#
 # Padding costs memory.
 # Can you do without, if you only shuffle the elements *within* each row?
 # Then a column must find another place in each row.
@@ -433,6 +410,7 @@ plot_tile_banks(bank(4 * padded(rows_33, columns_33)), COLUMN, padding=1)
 # And it occurs once in every column, so a column never comes to a bank twice.
 # This is a **swizzle**.
 # Stores and loads must both use it.
+# (It needs a power of two of columns: with 24, `16 ^ 8` is 24, in the next row.)
 
 # %%
 def swizzled(row, column):
@@ -444,7 +422,7 @@ plot_tile_banks(bank(4 * swizzled(rows, columns)), COLUMN)
 # %% [markdown]
 # The same column, swizzled: no bank occurs twice in any row or column.
 #
-# What do the layouts cost?
+# What do the layouts cost, in conflicts and in memory?
 
 # %% tags=["hide-input"]
 # Emulates the transpose of a tile in each layout, and checks its answer.
@@ -468,18 +446,29 @@ table(["layout", "conflicts of a store", "of a load", "bytes"],
 
 # %% [markdown]
 # *Column-major*, where the columns follow one another, only moves the conflicts from the load to the store.
-# Padding and swizzle remove them on both sides; padding costs a word a row, and the swizzle none.
+# Padding and swizzle remove them on both sides; padding costs a word a row, and the swizzle no memory.
 
 # %% [markdown]
-# <details><summary>For the curious: a block that is not 32 wide</summary>
+# ## A block that is not 32 wide
 #
-# In a block that is only 16 threads wide, a warp is 16 threads of one row and 16 of the next.
-# Rows of 32 words all begin in bank 0, so even a walk along rows has conflicts: the two half rows want the same banks.
-# One word of padding does not help, since nearly all of these still meet.
-# But in rows of 48 words each row begins 16 banks further on, and the two half rows fill all banks. For a block 8 wide, rows of 40 words do that.
+# In a block that is 16 threads wide, a warp is half a row and half of the next.
+#
+# **Predict.** It goes along rows of 32 words. How many wavefronts are that?
+#
+# <details><summary>Answer</summary>
+#
+# Two: both rows begin in bank 0, so the two half rows want the same 16 banks.
 #
 # </details>
-#
+
+# %%
+plot_banks([4 * (32 * (lane // 16) + lane % 16) for lane in range(32)])
+
+# %% [markdown]
+# One word of padding does not help, since nearly all of these still meet.
+# In rows of 48 words, or of 16, each row begins 16 banks further on, and the two half rows fill all banks.
+
+# %% [markdown]
 # ## What could go wrong
 #
 # `cuda.shared.array((32, 33), float32)` is the padded layout, since the last number of a shape is the length of a row.
@@ -501,17 +490,16 @@ check(turned, np.arange(1024).reshape(32, 32).T)
 run
 
 # %% [markdown]
-# The answer is right, so a test of answers passes.
-# Only the count says that nothing was gained. (`run.assert_no_bank_conflicts()` tests it.)
+# The answer is right. Only the count says that nothing was gained. (`run.assert_no_bank_conflicts()` tests it.)
 #
 # ## What is it worth?
 #
 # A load took 32 wavefronts, and now it takes one. Is the kernel 32 times as fast?
 # If it did nothing else, like `hop`, nearly.
 # But a transpose also loads from global memory, waits at a barrier and stores, and all that stays as it is.
-# And waits overlap: while one warp queues at a bank, others wait for global memory anyway, and then the queue may cost nothing.
+# And waits may overlap: if other warps wait for global memory anyway while one queues at a bank, the queue costs nothing.
 #
-# To see how much, let nothing differ but the wavefronts: one kernel, with rows of six lengths. (Its indices are unsigned, `uint32`: then the compiler makes as many instructions for each length.)
+# So let nothing differ but the wavefronts: one kernel, with rows of six lengths. (Its indices are unsigned, `uint32`: then the compiler makes as many instructions for each length.)
 
 # %%
 def make_transpose(width):
@@ -554,34 +542,45 @@ plot_exposed(list(WIDTHS.values()), {
 # %% [markdown]
 # On the dashed line, each further wavefront costs the kernel a cycle, as in `hop`.
 # At first the kernel stays below it: most of a short queue is hidden.
-# At the end it runs alongside: from 16 to 32 wavefronts, each costs its cycle, and the transpose takes 1.7 times as long as without conflicts. (One point lies below zero: these are cycles of single launches.)
+# From 8 wavefronts on it runs alongside: each further one costs its cycle, and with 32 the transpose takes 1.7 times as long as without conflicts.
+# (One point lies below zero: these are single launches. By the median of many, rows of 34 take 0.8 µs longer than those of 33.)
 #
-# So a conflict costs at most one cycle of its multiprocessor, and you can tell beforehand the most that a repair will save: divide the conflicts of one multiprocessor by its cycles.
-# (We divide those of the whole GPU by its multiprocessors. That holds if they all have the same share of the work, as here.)
+# So here, with some 60 warps on each multiprocessor, a conflict costs at most the one cycle for which it keeps the data path busy.
+# Then you know beforehand the most that a repair will save: divide the conflicts of one multiprocessor, of loads and of stores, by its cycles.
+# With rows of 32, each of 3,972 loads has 31: 123,000 of 251,000 cycles, nearly half.
+# (Here all multiprocessors have the same share. What a conflict costs where few warps are at work, we did not measure.)
 
 # %% tags=["timing", "hide-input"]
 # Puts that bound beside what rows of 33 words really save.
 def at_most(m):
     """The conflicts of a multiprocessor, in percent of its cycles."""
-    conflicts = m.counters.get("shared_load_conflicts", np.nan)
+    conflicts = sum(m.counters.get(f"shared_{kind}_conflicts", np.nan)
+                    for kind in ("load", "store"))
     each = conflicts / cuda.get_current_device().MULTIPROCESSOR_COUNT
-    return 100 * each / m.counters.get("cycles", np.nan)
+    return np.round(100 * each / m.counters.get("cycles", np.nan))
 
 
 def saves(m):
     """The time that rows of 33 words save, in percent."""
-    return 100 * (1 - timed[33].median_us / m.median_us)
+    return np.round(100 * (1 - timed[33].median_us / m.median_us))
 
 
-compare({(width, WIDTHS[width]): timed[width] for width in (36, 40, 48, 32)},
-        "µs", {"saves at most, %": at_most, "saves, %": saves},
+def busy(m):
+    """The share of the cycles in which the data path is busy, in percent."""
+    return np.round(m.counters.get("l1_data_percent", np.nan))
+
+
+compare({(width, WIDTHS[width]): timed[width] for width in (34, 36, 40, 48, 32)},
+        {"saves at most, %": at_most, "saves, %": saves,
+         "data path busy, %": busy},
         "waits most for", by=("words per row", "wavefronts per load"))
 
 # %% [markdown]
 # No row saves more than that, and with a short queue much less is saved.
-# A kernel that is limited elsewhere, say by global memory, may save nothing.
+# But the data path is never busy for more than 59% of the cycles: why the longer queues are not hidden, these launches do not show.
 #
-# But do not judge by what warps wait for most: with rows of 48 words that is global memory, and yet nearly a quarter of the time goes to conflicts.
+# And do not judge by what warps wait for most: with rows of 48 words that is global memory, and yet nearly a quarter of the time goes to conflicts.
+# (With rows of 32 it is shared memory: this kernel uses no special-function unit.)
 #
 # ## What changed
 #
@@ -657,10 +656,17 @@ task.check(turn_float64)
 # %% [markdown]
 # ## In practice
 #
-# A compiler may merge loads: four neighbouring `float32` of one thread can become a single load of 16 bytes.
-# The emulator counts what the source says, and a GPU counts what the compiler made of it.
+# A compiler may merge loads: four neighbouring `float32` of one thread can become a single load of 16 bytes. The emulator counts what the source says.
 #
 # NVIDIA's profiler, Nsight Compute, calls conflicts `l1tex__data_bank_conflicts_pipe_lsu_mem_shared`.
+#
+# <details><summary>For the curious: when halves go together</summary>
+#
+# Both half warps of a *load* of 8 bytes go together if lanes 0 and 1, 2 and 3, and so on ask for the same element, or if 0 and 2, 1 and 3, 4 and 6, and so on do. Groups of five do not, although they ask for fewer bytes. Quarter warps pair up in the same way. The halves and quarters of a *store* never go together.
+#
+# NVIDIA's guide does not say so; the course's tests compare the rule with an H200's counters.
+#
+# </details>
 #
 # <details><summary>For the curious: other counts</summary>
 #
@@ -673,7 +679,7 @@ task.check(turn_float64)
 # %% [markdown]
 # ## Further reading
 #
-# - [CUDA C++ Programming Guide, shared memory](https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#shared-memory): the rule of words and banks, from its source.
-# - [An efficient matrix transpose](https://developer.nvidia.com/blog/efficient-matrix-transpose-cuda-cc/): the padded tile, with its speed on older GPUs.
+# - [CUDA C++ Programming Guide, shared memory](https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#shared-memory): the rule, from its source.
+# - [An efficient matrix transpose](https://developer.nvidia.com/blog/efficient-matrix-transpose-cuda-cc/): the padded tile, on older GPUs.
 #
-# *Next:* [Wait for one another](15_barriers_and_races.ipynb): a kernel gives the right answer and is wrong all the same; which two of its lines are to blame?
+# *Next:* [Wait for one another](15_barriers_and_races.ipynb): a kernel gives the right answer and is wrong all the same; which two lines are to blame?

@@ -141,8 +141,10 @@ def cycles(measurement):
 
 
 def bound(it, ways):
-    """The share of its cycles that a transpose's further wavefronts take."""
-    return (ways - 1) * it.loads / cycles(row(it, ways))
+    """The share of its cycles that a transpose's conflicts take, by the counters."""
+    counters = row(it, ways).counters
+    both = counters["shared_load_conflicts"] + counters["shared_store_conflicts"]
+    return both / MULTIPROCESSORS / counters["cycles"]
 
 
 def lost(it, ways):
@@ -221,13 +223,13 @@ CLAIMS = {
         for step in it.STRIDES
     ),
     "stride 2 takes twice as long as stride 1, and stride 32 thirty times as long, but "
-    "stride 33 no longer": lambda it: (
+    "stride 33 as long as stride 1": lambda it: (
         about("2.0", time(it, 2))
         and 29 < time(it, 32) < 31
         and alike(*(it.on_gpu[step].median_us for step in (1, 33)))
     ),
     "the instructions are the same": lambda it: alone(it.on_gpu.values()),
-    "a wavefront takes one cycle of it": lambda it: all(
+    "a wavefront takes one cycle of the data path": lambda it: all(
         0.99 < per_request(m) / wavefronts_of(m) < 1.01 for m in it.on_gpu.values()
     ),
     "numbers at one place of their lines came one after the other": lambda it: (
@@ -282,25 +284,23 @@ CLAIMS = {
         it.turns["row_major"][:2] == it.turns["column_major"][1::-1] == [0, 31]
     ),
     "Padding and swizzle remove them on both sides; padding costs a word a row, and "
-    "the swizzle none": lambda it: (
+    "the swizzle no memory": lambda it: (
         ([0, 0, 4 * 33 * 32], [0, 0, 4 * 32 * 32])
         == (it.turns["padded"], it.turns["swizzled"])
     ),
     # blocks of other shapes
     "One word of padding does not help, since nearly all of these still meet": (
         lambda it: (
-            [2, 4] == [queue(rows_of(across, 33)) for across in (16, 8)]
+            2 == queue(rows_of(16, 33))
             and 15 == len({*range(16)} & {(33 + x) % 32 for x in range(16)})
         )
     ),
-    "in rows of 48 words each row begins 16 banks further on, and the two half rows "
-    "fill all banks. For a block 8 wide, rows of 40 words do that": lambda it: (
-        (1, 1) == (queue(rows_of(16, 48)), queue(rows_of(8, 40)))
+    "In rows of 48 words, or of 16, each row begins 16 banks further on, and the two "
+    "half rows fill all banks": lambda it: (
+        (1, 1) == (queue(rows_of(16, 48)), queue(rows_of(16, 16)))
     ),
-    "even a walk along rows has conflicts": lambda it: 2 == queue(rows_of(16, 32)),
-    "others wait for global memory anyway": lambda it: all(
-        next(iter(row(it, ways).waits)) == "global or local memory"
-        for ways in (1, 2, 4, 8, 16)
+    "both rows begin in bank 0, so the two half rows want the same 16 banks": (
+        lambda it: 2 == queue(rows_of(16, 32))
     ),
     "let nothing differ but the wavefronts": lambda it: alone(it.timed.values()),
     "the compiler makes as many instructions for each length": lambda it: (
@@ -317,14 +317,37 @@ CLAIMS = {
     "most of a short queue is hidden": lambda it: (
         max(shown(it, 2), shown(it, 4)) < 0.5 < shown(it, 8) < shown(it, 32)
     ),
-    "from 16 to 32 wavefronts, each costs its cycle, and the transpose takes 1.7 times "
-    "as long as without conflicts": lambda it: (
-        about("1.0", shown(it, 32, since=16))
+    "From 8 wavefronts on it runs alongside: each further one costs its cycle, and "
+    "with 32 the transpose takes 1.7 times as long as without conflicts": lambda it: (
+        about("1.0", shown(it, 16, since=8))
+        and about("1.0", shown(it, 32, since=16))
+        and shown(it, 8, since=4) < 0.8
         and about("1.7", row(it, 32).median_us / row(it, 1).median_us)
     ),
-    "One point lies below zero: these are cycles of single launches": lambda it: (
+    "One point lies below zero: these are single launches": lambda it: (
         0.98 < cycles(row(it, 2)) / cycles(row(it, 1)) < 1
         and all(cycles(row(it, ways)) > cycles(row(it, 1)) for ways in (4, 8, 16, 32))
+    ),
+    "rows of 34 take 0.8 µs longer than those of 33": lambda it: about(
+        "0.8", it.timed[34].median_us - it.timed[33].median_us
+    ),
+    "with some 60 warps on each multiprocessor": lambda it: all(
+        54 < 0.64 * m.counters["occupancy_percent"] <= 64
+        for m in [*it.timed.values(), *it.on_gpu.values()]
+    ),
+    "each of 3,972 loads has 31: 123,000 of 251,000 cycles": lambda it: (
+        about("3,972".replace(",", ""), it.loads)
+        and about("123", 31 * it.loads / 1000)
+        and about("251", cycles(row(it, 32)) / 1000)
+    ),
+    "the data path is never busy for more than 59% of the cycles": lambda it: about(
+        "59", max(m.counters["l1_data_percent"] for m in it.timed.values())
+    ),
+    "as the path is always busy": lambda it: all(
+        m.counters["l1_data_percent"] > 97 for _, m in it.sized.values()
+    ),
+    "with 24, `16 ^ 8` is 24, in the next row": lambda it: (
+        24 == 16 ^ 8 and all((LANES ^ k).max() < 32 for k in range(32))
     ),
     "No row saves more than that, and with a short queue much less is saved": (
         lambda it: (
