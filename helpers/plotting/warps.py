@@ -30,13 +30,10 @@ def plot_warps(threads, ax=None):
     warps = -(-count // WARP_SIZE)
     size = 0.75 + ROW_INCHES * height, width, height
     with board(ax, *size, width=1.6 + 0.2 * width) as ax:
-        for thread in range(warps * WARP_SIZE if flat else count):
+        for thread in range(count):
             row, col = divmod(thread, width)
             warp, lane = divmod(thread, WARP_SIZE)
-            here = thread < count
-            colour = style.PLAIN if here else style.IDLE
-            text = str(lane) if here else ""
-            cell(ax, col, row, text, colour, share=SHARES[warp % 2])
+            cell(ax, col, row, str(lane), style.PLAIN, share=SHARES[warp % 2])
         for warp in range(warps):
             row = warp * WARP_SIZE // width
             note(ax, width, row + 0.5, f"warp {warp}", (6, 0), ha="left")
