@@ -92,10 +92,10 @@ plot_banks(strided(2))
 # The wavefronts beyond the fewest possible are counted as **bank conflicts**.
 # This request has one.
 #
-# Now move the slider. How tall is the tallest stack for each stride, and what do strides without one have in common?
+# Below is stride 32. Move the slider: how tall is the tallest stack for each stride, and what do strides without one have in common?
 
 # %%
-def draw_stride(stride=8):
+def draw_stride(stride=32):
     """The request of a warp whose lanes lie `stride` words apart."""
     return plot_banks(strided(stride))
 
