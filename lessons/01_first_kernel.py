@@ -309,8 +309,8 @@ def trip(n):
             "copy back": took(n, "copy back")}
 
 
-plot_stages({"compiled loop": {"loop": took(MANY, "loop compiled for the CPU")},
-             "GPU": trip(MANY)})
+loop = {"loop": took(MANY, "loop compiled for the CPU")}
+plot_stages({"compiled loop": loop, "GPU": trip(MANY)})
 
 # %% [markdown]
 # The loop wins: copying there and back takes longer than the whole loop.
@@ -319,7 +319,8 @@ plot_stages({"compiled loop": {"loop": took(MANY, "loop compiled for the CPU")},
 #
 # A second addition needs no more copies, only a launch. If that takes as long as the first, the GPU is ahead from then on.
 # So **leave arrays on the device**, and bring them back when all the work is done.
-#
+
+# %% [markdown]
 # And the size matters.
 # With our 100,000 numbers, the call of a single launch, after a copy, takes nine times as long as the whole compiled loop: work must be worth a launch.
 # (We did not time many launches in a row.)
@@ -428,7 +429,7 @@ plot_grid_2d(blocks=(2, 2), threads=(4, 3), shape=(5, 7))
 #
 # What if x goes to the row instead?
 # Look at what the two launches ask of memory.
-# A **request** is what 32 neighbouring threads load or store at once, and a **sector** is one of the pieces, 32 bytes each, in which memory answers.
+# A *request* is what 32 neighbouring threads load or store at once, and a *sector* is one of the pieces, 32 bytes each, in which memory answers.
 
 # %%
 @cuda.jit

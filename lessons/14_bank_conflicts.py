@@ -105,7 +105,6 @@ explore(draw_stride, stride=[1, 2, 3, 8, 13, 16, 32, 33])
 # %% [markdown]
 # The odd strides have no stack: they visit every bank before they come back to the first.
 #
-# Why do they?
 # Two lanes meet in a bank if their words are a multiple of 32 apart, and the words of lanes that are `d` apart are `d * stride` apart.
 # With stride 8 that is a multiple of 32 for lanes that are four apart.
 # With an odd stride, `d` itself would have to be one, and the lanes of a warp are at most 31 apart.
@@ -570,7 +569,7 @@ def busy(m):
     return np.round(m.counters.get("l1_data_percent", np.nan))
 
 
-compare({(width, WIDTHS[width]): timed[width] for width in (34, 36, 40, 48, 32)},
+compare({(width, WIDTHS[width]): timed[width] for width in [*WIDTHS][1:]},
         {"saves at most, %": at_most, "saves, %": saves,
          "data path busy, %": busy},
         "waits most for", by=("words per row", "wavefronts per load"))
