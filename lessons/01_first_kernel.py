@@ -136,7 +136,7 @@ with expect(ValueError):
 # A block is never split, because its threads may share the fast memory and wait for one another.
 # So it must be small enough for one multiprocessor. CUDA's limit is lower still: 1,024 threads.
 #
-# `cuda.get_current_device()` returns the properties of your GPU; the emulator returns an H200's.
+# `cuda.get_current_device()` returns the properties of your GPU; the emulator returns an H200's. (132 times 2,048 are the 270,336 of above.)
 
 # %%
 gpu = cuda.get_current_device()
@@ -153,7 +153,7 @@ lengths = {0: 4, 1: 3, 2: 5, 5: 4, 3: 4, 4: 6, 7: 5, 6: 3, 9: 4, 8: 4, 10: 5,
 plot_schedule(lengths, multiprocessors=3, places=2)
 
 # %% [markdown]
-# (Multiply: 270,336.) The drawing shows twelve blocks on a small GPU: three multiprocessors with room for two blocks each.
+# The drawing shows twelve blocks on a small GPU: three multiprocessors with room for two blocks each.
 # Time runs to the right. When a block ends, a waiting block takes its place, and that need not be the next one by number: in this drawing, whose times are made up, block 7 starts before block 6.
 #
 # Three rules go with this:

@@ -209,7 +209,8 @@ times = {(part, steps): measure(kernel)[MANY // 128, 128](result, big, steps)
                               ("by warp", part_by_warp))}
 idle = measure(do_nothing)[MANY // 128, 128](result, big)
 compare(times | {("does nothing", 0): idle},
-        "µs", "instructions per warp", "issue slots used, %", "waits most for", by=("branches alternate", "steps"))
+        "µs", "instructions per warp", "issue slots used, %", "waits most for",
+        by=("branches alternate", "steps"))
 
 # %% [markdown]
 # It does: with 256 steps, `part_by_thread` takes twice as long, since the GPU executes twice as many instructions for each warp, by its own counter.

@@ -450,7 +450,7 @@ table(["layout", "conflicts of a store", "of a load", "bytes"],
 # %% [markdown]
 # ## A block that is not 32 wide
 #
-# In a block that is 16 threads wide, a warp is half a row and half of the next.
+# In a block that is 16 threads wide, a warp has 16 elements of one row and 16 of the next.
 #
 # **Predict.** It goes along rows of 32 words. How many wavefronts are that?
 #
@@ -496,7 +496,7 @@ run
 # A load took 32 wavefronts, and now it takes one. Is the kernel 32 times as fast?
 # If it did nothing else, like `hop`, nearly.
 # But a transpose also loads from global memory, waits at a barrier and stores, and all that stays as it is.
-# And waits may overlap: if other warps wait for global memory anyway while one queues at a bank, the queue costs nothing.
+# And waits may overlap: if other warps wait for global memory anyway while one queues at a bank, the queue may cost nothing.
 #
 # So let nothing differ but the wavefronts: one kernel, with rows of six lengths. (Its indices are unsigned, `uint32`: then the compiler makes as many instructions for each length.)
 
@@ -543,7 +543,8 @@ plot_exposed(list(WIDTHS.values()), {
 # At first the kernel stays below it: most of a short queue is hidden.
 # From 8 wavefronts on it runs alongside: each further one costs its cycle, and with 32 the transpose takes 1.7 times as long as without conflicts.
 # (One point lies below zero: these are single launches. By the median of many, rows of 34 take 0.8 µs longer than those of 33.)
-#
+
+# %% [markdown]
 # So here, with some 60 warps on each multiprocessor, a conflict costs at most the one cycle for which it keeps the data path busy.
 # Then you know beforehand the most that a repair will save: divide the conflicts of one multiprocessor, of loads and of stores, by its cycles.
 # With rows of 32, each of 3,972 loads has 31: 123,000 of 251,000 cycles, nearly half.

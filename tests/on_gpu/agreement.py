@@ -50,7 +50,6 @@ EXPLAINED = {
     "coalescing_copy_b70006be": "profiled with a copy of the view, which begins at its "
     "own address",
     "_double": ONCE,
-    "_count_and_sum": ONCE,
     "_power": ONCE,
     "_peaks": KEPT,
     "_fall": "the speed that the thread has just stored stays in a register: one LDG",
