@@ -55,13 +55,13 @@ MANY = 2**24
 GRID = MANY // 256, 256
 OFFSETS, STRIDES = (1, 8, 31), (1, 2, 4, 8, 12, 16, 32)
 part = np.zeros(MANY, np.float32)
-spread = np.zeros(max(STRIDES) * MANY, np.float32)
+spread = np.zeros(max(STRIDES) * MANY + 32, np.float32)
 
 
 def taken(offset=0, stride=1):
     """The measurement of one launch, of an array as long as it needs."""
     return measure(take, bytes=8 * MANY)[GRID](
-        part, spread[:stride * MANY + 32 * (offset > 0)], offset, stride)
+        part, spread[:stride * MANY + 32], offset, stride)
 
 
 by_stride = {stride: taken(stride=stride) for stride in STRIDES}
@@ -261,7 +261,8 @@ def copy_along(dst, src):
 @cuda.jit
 def copy_down(dst, src):
     """Each thread copies one element, with x as its row."""
-    row, col = cuda.grid(2)
+    col = 32 * cuda.blockIdx.x + cuda.threadIdx.y
+    row = 32 * cuda.blockIdx.y + cuda.threadIdx.x
     dst[row, col] = src[row, col]
 
 
@@ -269,8 +270,9 @@ SIDE = 256
 matrix = np.random.default_rng(0).random((SIDE, SIDE), dtype=np.float32)
 copied = np.zeros_like(matrix)
 
-copy_along[(SIDE // 32, SIDE // 8), (32, 8)](copied, matrix)
-check(copied, matrix)
+for kernel in copy_along, copy_down:
+    kernel[(SIDE // 32, SIDE // 32), (32, 32)](copied, matrix)
+    check(copied, matrix)
 
 # %%
 plot_requests({"copy_along": lanes_at(), "copy_down": lanes_at(stride=SIDE)})
@@ -285,8 +287,8 @@ plot_requests({"copy_along": lanes_at(), "copy_down": lanes_at(stride=SIDE)})
 LARGE = 8192
 src, dst = np.zeros((2, LARGE, LARGE), np.float32)
 copies = {kernel: (
-    measure(kernel)[(LARGE // 32, LARGE // 8), (32, 8)](dst, src),
-    emulate(kernel)[(SIDE // 32, SIDE // 8), (32, 8)](copied, matrix))
+    measure(kernel)[(LARGE // 32, LARGE // 32), (32, 32)](dst, src),
+    emulate(kernel)[(SIDE // 32, SIDE // 32), (32, 32)](copied, matrix))
     for kernel in (copy_along, copy_down)}
 
 compare({"x to the column": copies[copy_along],
@@ -375,12 +377,12 @@ compare(fours, "µs", "GB through L1", "GB loaded from L2", "GB stored to L2",
 
 # %%
 @cuda.jit
-def sum_rows_by_warps(out, matrix, share):
-    """Each warp adds up one row, each lane a share of it."""
+def sum_rows_by_warps(out, matrix):
+    """Each warp adds up one row, each lane every 32nd number of it."""
     row = cuda.grid(1) // 32
     total = float32(0)
-    for k in range(matrix.shape[1] // 32):
-        total += matrix[row, share[0] * cuda.laneid + share[1] * k]
+    for col in range(cuda.laneid, matrix.shape[1], 32):
+        total += matrix[row, col]
     for step in (16, 8, 4, 2, 1):
         total += cuda.shfl_down_sync(0xFFFFFFFF, total, step)
     if cuda.laneid == 0:
@@ -388,9 +390,8 @@ def sum_rows_by_warps(out, matrix, share):
 
 
 sums = np.zeros(SIDE, np.float32)
-for share in (SIDE // 32, 1), (1, 32):
-    sum_rows_by_warps[SIDE // 2, 64](sums, matrix, share)
-    check(sums, matrix.sum(axis=1))
+sum_rows_by_warps[SIDE // 2, 64](sums, matrix)
+check(sums, matrix.sum(axis=1))
 
 # %% [markdown]
 # A lane need not stop at four bytes: `load4` loads four neighbours at once, 16 bytes, which is the most.
@@ -422,14 +423,11 @@ check(sums, matrix.sum(axis=1))
 TALL = 16_384
 large = np.zeros((TALL, TALL), np.float32)
 totals, grid = np.zeros(TALL, np.float32), (TALL // 2, 64)
-strips, in_turn = (
-    measure(sum_rows_by_warps, bytes=large.nbytes)[grid](totals, large, share)
-    for share in ((TALL // 32, 1), (1, 32)))
+by_ones = measure(sum_rows_by_warps, bytes=large.nbytes)[grid](totals, large)
 by_fours = measure(sum_rows_by_fours, bytes=large.nbytes)[grid](
     totals, large.ravel(), TALL)
 
-compare({"a strip": strips, "every 32nd number": in_turn,
-         "every 32nd four": by_fours},
+compare({"every 32nd number": by_ones, "every 32nd four": by_fours},
         "µs", "GB/s", "memory busy, %", by="a lane's share")
 
 # %% [markdown]

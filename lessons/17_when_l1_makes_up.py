@@ -129,6 +129,33 @@ plot_levels({f"{m.kernel}, {m.median_us:,.0f} µs": m.traffic
 # So `sum_rows` goes beyond L1 in one step of eight, and `sum_columns` in every step.
 
 # %% [markdown]
+# ## A warp waits for its slowest lane
+#
+# Are rows 16,385 apart always better, then?
+# Here are the same distances with few threads, one for each row:
+
+# %% tags=["timing", "hide-input"]
+# Measures row sums of matrices whose rows are a little longer.
+longer = {TALL: rows} | {
+    cols: measure(sum_rows, bytes=large.nbytes)[TALL // 64, 64](
+        totals, np.zeros((TALL, cols), np.float32))
+    for cols in (TALL + 1, TALL + 4, TALL + 8)}
+
+compare({"columns": columns} | {
+            f"rows of {cols:,}": m for cols, m in longer.items()},
+        "µs", "GB loaded from L2", "cycles per request", by="sums of")
+
+# %% [markdown]
+# At 16,385 row sums are as slow as column sums, although L1 requests no more from L2 than at the other distances.
+# Look at the picture once more: there, the lanes are at different places of their *sectors*, too.
+# So in each step four of the 32 lanes go on to a new sector.
+# The warp waits for these four, and it does not help that L1 has the numbers of the others, nor that no two share a bank.
+#
+# At the other distances every row begins with a sector.
+# So all lanes need a new one in the same step, and in the next seven steps none does.
+# That is how the wasteful kernel won.
+
+# %% [markdown]
 # <details><summary>For the curious: why not eight times as fast?</summary>
 #
 # The compiler unrolls both loops: first four loads, then four additions. (Ask `assemble`.) So each thread has four loads in flight, and waits once for all four.
@@ -169,7 +196,7 @@ check(sums, matrix.sum(axis=1))
 
 # %% tags=["timing", "hide-input"]
 # Measures the kernel with several windows.
-WINDOWS = 32, 128, 256, 512, 1024, 2048, TALL
+WINDOWS = 128, 256, 512, 1024, 2048, TALL
 windows = {window: measure(sum_rows_in_windows, bytes=large.nbytes)[
     TALL // 64, 64](totals, large, window) for window in WINDOWS}
 
@@ -307,10 +334,8 @@ explore(draw_rows, apart=[16_384, 16_385, 16_392, 16_416])
 # Compares sums by 131,072 threads, of rows at several distances.
 APART = TALL, TALL + 1, TALL + 8, TALL + 32
 by_distance = {TALL: (row_strips[2], column_strips[2])}
-few_threads = {TALL: row_strips[0]}
 for apart in APART[1:]:
     spread = np.zeros((TALL, apart), np.float32)
-    few_threads[apart] = in_strips(sum_rows_in_strips, spread, TALL)
     by_distance[apart] = tuple(in_strips(kernel, spread, 2048) for kernel in (
         sum_rows_in_strips, sum_columns_in_strips))
 
@@ -332,28 +357,6 @@ compare({f"{apart:,}": pair for apart, pair in by_distance.items()},
 # In [Leave room for enough warps](18_how_much_shared_memory.ipynb), lanes 33 cells apart, in as many lines and banks, take one; but there L1 has nearly everything already. Here each sector must come from L2 as well. Whether that takes the other cycles, these counters do not say.
 #
 # </details>
-
-# %% [markdown]
-# ## A warp waits for its slowest lane
-#
-# Are rows 16,385 apart always better, then?
-# Here are the same distances with few threads, one for each row:
-
-# %% tags=["timing", "hide-input"]
-# Compares sums by 16,384 threads, of rows at several distances.
-compare({"columns": column_strips[0]} | {
-            f"rows, {apart:,} apart": m for apart, m in few_threads.items()},
-        "µs", "GB loaded from L2", by="sums of")
-
-# %% [markdown]
-# At 16,385 row sums are as slow as column sums, although L1 requests no more from L2 than at the other distances.
-# Look at the picture once more: there, the lanes are at different places of their *sectors*, too.
-# So in each step four of the 32 lanes go on to a new sector.
-# The warp waits for these four, and it does not help that L1 has the numbers of the others, nor that no two share a bank.
-#
-# At the other distances every row begins with a sector.
-# So all lanes need a new one in the same step, and in the next seven steps none does.
-# That is how the wasteful kernel won.
 
 # %% [markdown]
 # ## What changed
