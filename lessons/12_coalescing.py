@@ -3,7 +3,7 @@
 #
 # *45 minutes*
 #
-# **What you'll do:** let a kernel take as many numbers twice, the second time with gaps between them, see it take more than twice as long, count why, and find the same waste in structs, matrices and sums.
+# **What you'll do:** let a kernel take sixteen million numbers, first side by side and then with gaps, see it take more than twice as long, count why, and find the same waste in structs and matrices.
 #
 # **What you'll learn:**
 #
@@ -27,8 +27,8 @@ device
 # ## Does it matter which numbers?
 #
 # Each thread of this kernel takes one number of an array.
-# With `offset=0` and `stride=1`, it takes the number of its own index.
-# The offset moves all threads on, and the stride spreads them: with `stride=8`, they take every eighth number.
+# The **stride** is the distance, in elements, from one thread's number to the next one's: with `stride=1` they lie side by side, and with `stride=8` the threads take every eighth.
+# The offset moves all threads on.
 
 # %%
 @cuda.jit
@@ -47,7 +47,7 @@ check(few_out, few[::8])
 # %% [markdown]
 # **Predict.** Sixteen million threads take a number each, once with stride 1 and once with stride 8.
 # Both launches execute the same instructions, and load and store as many numbers.
-# Does the second one take longer?
+# Does the second one take longer, and how many times as long?
 
 # %% tags=["timing", "hide-input"]
 # Measures the kernel with some offsets and strides.
@@ -97,8 +97,6 @@ plot_sectors(lanes_at())
 # The request touches four sectors and uses all their bytes.
 # A request that touches no more sectors than its bytes fill is **coalesced**.
 #
-# The distance between neighbouring lanes, in elements, is the **stride**.
-#
 # **Predict.** How many sectors does a request touch at stride 2? At stride 8, and at stride 32? And at stride 1 with offset 1, so that each lane loads the next element instead of its own?
 #
 # <details><summary>Answer</summary>
@@ -122,7 +120,7 @@ explore(draw_request, offset=[0, 1], stride=(0, 9))
 # From stride 8 on, each lane has a sector of its own, and 28 of its 32 bytes are faint.
 # (At stride 0 all lanes load the same number, and one sector is enough.)
 #
-# The emulator counts it from the addresses of the real kernel:
+# The emulator counts it from the addresses of the real kernel. (Shared memory, which its advice names, comes on the next page.)
 
 # %%
 emulate(take)[4, 256](few_out, few, 0, 8)
@@ -132,7 +130,7 @@ emulate(take)[4, 256](few_out, few, 0, 8)
 #
 # The GPU counts the bytes, too: those that lanes request from L1, L1 from L2, and L2 from memory.
 #
-# **Predict.** At stride 8 a load requests eight times the bytes. How many of them does a cache keep from memory?
+# **Predict.** At stride 8 a load requests eight times the bytes. How many of these bytes come from a cache, so that memory need not deliver them?
 
 # %% tags=["timing", "hide-input"]
 # Draws what was requested from each level.
@@ -142,21 +140,23 @@ plot_levels({f"{name}, {m.median_us:,.0f} µs": m.traffic
 
 # %% [markdown]
 # None.
-# All levels are asked for as much: the stores, and a sector for each number.
+# All levels are asked for as much: the stores, and a sector for each number. (What memory lacks at the top are stores that L2 had not passed on when the kernel ended.)
 # A cache helps only if somebody asks for what it holds, and nobody asks for the 28 bytes between.
 #
-# (At stride 1 memory is idle half of the time; from stride 4 on it is nearly always busy.)
+# Yet the time grows less than the bytes do. At stride 1 memory is idle half of the time, for four bytes a thread are [too few in flight](11_memory_hierarchy.ipynb); at strides 4 and 8 it is nearly always busy.
 #
-# **Predict.** With offset 1, each load touches five sectors instead of four. Does it take a quarter longer?
+# **Predict.** With offset 1, each load touches five sectors instead of four, while the stores stay as they are. Does the kernel take a quarter longer?
 
 # %% tags=["timing", "hide-input"]
 # Compares the offsets.
-compare({0: by_stride[1]} | by_offset,
-        "µs", "GB through L1", "GB loaded from L2", by="offset")
+compare({offset: (m, emulate(take)[4, 256](few_out, few, offset, 1))
+         for offset, m in ({0: by_stride[1]} | by_offset).items()},
+        "sectors per load", "sectors from L2 per warp", "µs", by="offset")
 
 # %% [markdown]
-# No: no offset costs more than 4%, and offset 8, which touches four sectors, costs as much as the others.
-# The fifth sector is the first one of the next request. So somebody does need the rest, and L1 still has it when they come: it loads hardly more from L2.
+# No: TODO
+#
+# The fifth sector is the first one of the next warp's request. So somebody does need the rest, and finds it in L1: for each block, of eight warps, L1 asks L2 for 33 sectors in place of 32. Only the last warp's neighbour is elsewhere, in another block.
 #
 # So do not count the sectors of one request alone.
 # **Ask who needs the rest of each sector.** If nobody does, memory has delivered it for nothing.
@@ -178,7 +178,7 @@ compare({0: by_stride[1]} | by_offset,
 #
 # Strides rarely look like strides.
 # A particle has three coordinates and a mass. You may keep a record for each particle, an **array of structs**, or an array for each field, a **struct of arrays**.
-# Now a kernel needs the masses alone.
+# Now a kernel needs the masses alone. (`align=True` says that each field begins where its type may; without it, Numba loads a number byte by byte.)
 #
 # **Predict.** How many sectors does its request touch in the array of structs?
 
@@ -232,23 +232,24 @@ layouts = {
     ("all four", "arrays"): measure(add_fields_apart)[GRID](
         part, x, y, z, mass)}
 
-compare(layouts, "µs", "GB through L1", "GB through L2",
-        "GB read from memory", by=("needed", "layout"))
+compare(layouts, "µs", "sectors from L2 per warp", "GB read from memory",
+        by=("needed", "layout"))
 
 # %% [markdown]
 # From structs, the mass alone takes as long as all four fields, because memory delivers whole particles either way.
-# From an array of masses, memory delivers a quarter, and the kernel takes less than two thirds of the time.
+# From an array of masses, which is `take` with stride 1, memory delivers a quarter, and the kernel takes less than two thirds of the time.
 #
 # For all four fields, both layouts take the same time.
 # The four loads of a thread touch the same sectors, one soon after the other, so here somebody needs the rest: the thread itself. L1 requests each sector once.
 #
-# So keep together what is used together.
+# So arrays of fields lose nothing when all are needed, and win by far when one is: keep apart what is not used together.
 
 # %% [markdown]
 # ## Side by side, or a row apart
 #
 # In a matrix the numbers of a row lie side by side, and those of a column a whole row apart.
-# In a block of 32 × 8 threads, the lanes of a warp differ in `x`. A copy can take it as the column or as the row:
+# Here are two copies by the same blocks, each of which copies a square of 32 × 32.
+# The lanes of a warp differ in `x`, and one copy takes it as the column, the other as the row:
 
 # %%
 @cuda.jit
@@ -293,14 +294,14 @@ copies = {kernel: (
 
 compare({"x to the column": copies[copy_along],
          "x to the row": copies[copy_down]},
-        "sectors per request", "µs", "GB through L1", "GB loaded from L2",
-        "GB stored to L2", by="copy")
+        "sectors per request", "sectors from L2 per warp",
+        "sectors to L2 per warp", "µs", by="copy")
 
 # %% [markdown]
 # With x to the row, the copy takes more than four times as long.
 #
-# This time somebody does need the rest of each sector: the other seven warps of the block have the columns beside.
-# In the loads that helps, and L1 asks L2 for each sector once.
+# This time somebody does need the rest of each sector: a sector holds eight columns, and each warp of the block has a column of its own.
+# In the loads that helps: L1 asks L2 for each sector once, as in the other copy.
 # In the stores it does not: L1 passes on what each request stores, 32 sectors at a time.
 # So is it the stores that are slow?
 
@@ -309,9 +310,10 @@ compare({"x to the column": copies[copy_along],
 #
 # Let each thread copy four elements.
 # On a CPU you would give it four *neighbours*.
-# On a GPU it could also take its next element a whole block further on.
+# On a GPU its next element could also lie a whole block further on.
 #
 # A pair says which: how far it is to the next thread's element, and how far to the thread's own next one.
+# So element `k` of thread `t` is `pair[0] * t + pair[1] * k`, and loads and stores have a pair each.
 
 # %%
 EACH = 4
@@ -340,12 +342,12 @@ plot_requests({"NEIGHBOURS, k = 0": lanes_at(stride=4),
                "APART, k = 0": lanes_at()})
 
 # %% [markdown]
-# The one that looks scattered.
-# A thread's neighbours put its lanes four elements apart, and a request touches 16 sectors. With a thread's elements a block apart, its lanes are side by side in every step.
+# `APART`, the one that looks scattered.
+# With four neighbours for each thread, the lanes are four elements apart, and a request touches 16 sectors. With a thread's elements a block apart, the lanes are side by side in every step.
 #
-# Each thread needs all of its neighbours in the end, so somebody does need the rest of each sector.
+# But the thread itself needs the rest of its 16 sectors, in the next three steps.
 #
-# **Predict.** Does a cache make up for it, in the loads and in the stores?
+# **Predict.** Does a cache make up for these sectors, in the loads and in the stores?
 
 # %% tags=["timing", "hide-input"]
 # Measures both places, in loads and in stores.
@@ -355,25 +357,28 @@ fours = {(load, store): measure(copy_in_turn)[COPIED // 1024, 256](
     dst.ravel(), src.ravel(), names[store], names[load])
     for load in names for store in names}
 
-compare(fours, "µs", "GB through L1", "GB loaded from L2", "GB stored to L2",
+compare(fours, "sectors from L2 per warp", "sectors to L2 per warp", "µs",
         by=("loads", "stores"))
 
 # %% [markdown]
-# Here it is the stores alone. Where they go to neighbours, the copy takes more than 1.8 times as long, whatever the loads do.
-# L1 collects no stores: each request goes on to L2, and four times as many sectors arrive there.
+# Compare rows that differ in the stores alone. Where these go to neighbours, the copy takes about twice as long: 1.9 times with loads apart, and 2.4 times with loads of neighbours. (In the mixed rows the numbers change places within a block; only their times matter here.)
+# L1 collects next to no stores: nearly four times as many sectors arrive in L2.
 #
-# In the loads, L1 makes up for neighbours: it asks L2 for hardly more. The copy even gains by them. [Know when a cache makes up for it](17_when_l1_makes_up.ipynb) is about such gains, and about their limits.
+# In the loads, L1 makes up for neighbours: it asks L2 for hardly more. Here the copy is even faster with them; [Know when a cache makes up for it](17_when_l1_makes_up.ipynb) is about such gains, and about their limits.
 #
-# So if one side must be scattered, let it be the loads. Best is neither: a thread's neighbours belong to the neighbouring *lanes*, and its own next element lies further on.
+# So if one side must be scattered, let it be the loads, and let the rest of their sectors be needed soon.
+# That goes for `copy_down` as well: [Use a tile where it pays](13_shared_memory.ipynb) has one kernel that goes down a column only where it stores, and one only where it loads.
 
 # %% [markdown]
-# ## A row for each warp
+# ## Four neighbours at once
 #
-# The same question in a sum: add up each row of a matrix, with a warp for each row.
-# Each lane adds up a share of the row, and at the end the lanes add up their sums by shuffles, as in [Keep a warp together](02_warps.ipynb).
+# A thread can have neighbours *and* leave its lanes side by side, if it loads the neighbours at once.
+# `load4`, which you know from the page before, loads four numbers with one instruction: 16 bytes, the most on this GPU. (`store4` stores as many.)
+# A warp's request then fills 16 sectors, and is still coalesced.
 #
-# A lane's share can be a *strip* of neighbours, or every 32nd number.
-# Again a pair says which.
+# Try it in a sum of rows, with a warp for each row.
+# Its lanes go along the row together, and add up their sums by shuffles, as in [Keep a warp together](02_warps.ipynb).
+# First each lane takes every 32nd number:
 
 # %%
 @cuda.jit
@@ -394,8 +399,7 @@ sum_rows_by_warps[SIDE // 2, 64](sums, matrix)
 check(sums, matrix.sum(axis=1))
 
 # %% [markdown]
-# A lane need not stop at four bytes: `load4` loads four neighbours at once, 16 bytes, which is the most.
-# Then a warp's request fills 16 sectors, and is still coalesced.
+# And then every 32nd four:
 
 # %%
 @cuda.jit
@@ -416,10 +420,10 @@ sum_rows_by_fours[SIDE // 2, 64](sums, matrix.ravel(), SIDE)
 check(sums, matrix.sum(axis=1))
 
 # %% [markdown]
-# **Predict.** Which is the fastest, and which the slowest?
+# **Predict.** Both are coalesced. Does the second one gain?
 
 # %% tags=["timing", "hide-input"]
-# Compares row sums with as many threads, by how the lanes stand.
+# Compares row sums by as many threads.
 TALL = 16_384
 large = np.zeros((TALL, TALL), np.float32)
 totals, grid = np.zeros(TALL, np.float32), (TALL // 2, 64)
@@ -431,26 +435,26 @@ compare({"every 32nd number": by_ones, "every 32nd four": by_fours},
         "µs", "GB/s", "memory busy, %", by="a lane's share")
 
 # %% [markdown]
-# Strips are slowest: the lanes are a strip apart, and a request touches 32 sectors.
-# With every 32nd number the lanes are side by side, a request touches four, and the same kernel takes little more than a third of the time.
-#
-# Fours take less again, and keep memory busy nearly all the time. They have more bytes in flight, and fewer instructions for each number; which of the two counts, we did not measure.
+# It takes two thirds of the time, and keeps memory busy nearly all of it. It has more bytes in flight, and fewer instructions for each number; which of the two counts, we did not measure.
 #
 # So the rule of this page is: **let neighbouring lanes load and store neighbouring numbers.**
 
 # %% [markdown]
 # ## What changed
 #
-# | kernel | idea | sectors per load | ideal |
-# |---|---|---|---|
-# | `take`, stride 1 | lanes side by side | 4 | 4 |
-# | `take`, offset 1 | one element on; the next warp needs the rest | 5 | 4 |
-# | `take`, stride 8 | nobody needs the rest of a sector | 32 | 4 |
-# | `take_mass` | one field of an array of structs | 16 | 4 |
-# | `copy_down` | lanes a row apart | 32 | 4 |
-# | `copy_in_turn`, neighbours | four neighbours, one after the other | 16 | 4 |
-# | `sum_rows_by_warps`, strips | a strip for each lane | 32 | 4 |
-# | `sum_rows_by_fours` | lanes side by side, four neighbours at once | 16 | 16 |
+# | launch | sectors per request | ideal | who needs the rest | time |
+# |---|---:|---:|---|---:|
+# | `take`, stride 1 | 4 | 4 | | 1 |
+# | … offset 1 | 5 | 4 | the next warp, from L1 | TODO |
+# | … stride 8 | 32 | 4 | nobody | 2.6 |
+# | `take_mass`, structs | 16 | 4 | nobody | 1.6 |
+# | `copy_along` | 4 | 4 | | 1 |
+# | `copy_down` | 32 | 4 | other warps; L1 collects no stores | TODO |
+# | `copy_in_turn`, all apart | 4 | 4 | | 1 |
+# | … loads of neighbours | 16 | 4 | the thread itself, from L1 | 0.8 |
+# | … stores to neighbours | 16 | 4 | the thread itself; L1 collects no stores | 1.9 |
+# | `sum_rows_by_warps` | 4 | 4 | | 1 |
+# | `sum_rows_by_fours` | 16 | 16 | | TODO |
 
 # %% [markdown]
 # ## On your own
@@ -507,7 +511,7 @@ task.check(mirror)
 # %% [markdown]
 # ## In practice
 #
-# In Nsight Compute, the three counts are `l1tex__t_sectors_pipe_lsu_mem_global_op_ld`, `lts__t_sectors_srcunit_tex_op_read` and `dram__bytes_read`.
+# In Nsight Compute, what loads move at the three levels is `l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum` and `lts__t_sectors_srcunit_tex_op_read.sum`, in sectors, and `dram__bytes_read.sum`, in bytes.
 #
 # Whole arrays begin at a multiple of 256 bytes; the rows of a matrix begin at a multiple of 32 only if their length allows it.
 

@@ -3,12 +3,12 @@
 #
 # *45 minutes*
 #
-# **What you'll do:** find out which of two kernels requests eight times as many bytes as it uses, watch it win all the same, and find out when it loses.
+# **What you'll do:** compare two kernels that add up the same matrix, of which one requests eight times as many bytes as it uses, and find out when a cache makes up for that, and when it does not.
 #
 # **What you'll learn:**
 #
 # - say when the rest of a sector is still in L1, and when it is gone
-# - count for which steps a warp must wait for memory
+# - count in which steps the lanes of a warp need new sectors
 # - tell why requests from L1 cost time of their own, and where numbers should lie
 #
 # **What you'll need:** the memories and caches, as in [Know where a number lives](11_memory_hierarchy.ipynb), sectors, as in [Fetch no more than you use](12_coalescing.ipynb), L1's data path, as in [Use a tile where it pays](13_shared_memory.ipynb), and banks, as in [Share a tile without queueing](14_bank_conflicts.ipynb).
@@ -85,9 +85,9 @@ plot_requests({"sum_columns, one step": lanes_at(1),
 # %% [markdown]
 # So `sum_rows` is the wasteful one: it requests eight times as many bytes as it uses.
 #
-# ## The wasteful kernel wins
+# ## Does the waste cost time?
 #
-# **Predict.** Now the matrix has 16,384 rows of as many numbers, and each kernel has a thread for each sum. How much slower is `sum_rows`?
+# **Predict.** Now the matrix has 16,384 rows of as many numbers, and each kernel has a thread for each sum. Which kernel takes longer, and how many times as long?
 
 # %% tags=["timing", "hide-input"]
 # Measures both kernels on a large matrix.
@@ -95,15 +95,15 @@ TALL = 16_384
 large = np.zeros((TALL, TALL), np.float32)
 totals = np.zeros(TALL, np.float32)
 
-rows, columns = (
+columns, rows = (
     measure(kernel, bytes=large.nbytes)[TALL // 64, 64](totals, large)
-    for kernel in (sum_rows, sum_columns))
+    for kernel in (sum_columns, sum_rows))
 
 plot_levels({f"{m.kernel}, {m.median_us:,.0f} µs": m.traffic
-             for m in (rows, columns)})
+             for m in (columns, rows)})
 
 # %% [markdown]
-# It is not slower: it wins, and takes about three quarters of the time.
+# The wasteful kernel wins: it takes about three quarters of the time.
 #
 # The uppermost bars are what we counted: `sum_rows` requests eight times as many bytes as `sum_columns`.
 # But from L2, L1 requests the matrix once in either kernel: the waste never leaves L1.
@@ -113,26 +113,37 @@ plot_levels({f"{m.kernel}, {m.median_us:,.0f} µs": m.traffic
 # %% [markdown]
 # ## Who waits less?
 #
-# Follow one warp of each kernel for eight steps.
+# The compiler puts four steps of either loop together: four loads first, then four additions. (Ask `assemble`.)
+# So a thread sends off four loads, and then waits once for all four.
+# Follow one warp of each kernel:
 #
-# | step | `sum_columns` | `sum_rows` |
+# | steps | `sum_columns` | `sum_rows` |
 # |---|---|---|
-# | 0 | one line, from memory | 32 sectors, from memory |
-# | 1 | another line, from memory | the same 32 sectors, from L1 |
-# | 2 | another line, from memory | the same 32 sectors, from L1 |
-# | … | another line, from memory | the same 32 sectors, from L1 |
-# | 7 | another line, from memory | the same 32 sectors, from L1 |
-# | 8 | another line, from memory | the next 32 sectors, from memory |
+# | 0 to 3 | four lines, from memory | 32 sectors, from memory |
+# | 4 to 7 | four other lines, from memory | the same 32 sectors, from L1 |
+# | 8 to 11 | four other lines, from memory | the next 32 sectors, from memory |
+# | 12 to 15 | four other lines, from memory | the same 32 sectors, from L1 |
 #
-# The lanes of `sum_columns` use up their line at once, and the next step needs another one.
-# The lanes of `sum_rows` use an eighth of their sectors, but the rest is not lost: it is what the next seven steps ask for, and then L1 still has it.
-# So `sum_rows` goes beyond L1 in one step of eight, and `sum_columns` in every step.
+# The lanes of `sum_columns` use up each line at once, so every four of their loads needs new ones.
+# The lanes of `sum_rows` use an eighth of a sector in each step. But the rest is not lost: it is what the next seven steps ask for, and L1 still has it.
+# So every second four of `sum_rows` needs nothing from memory. (Why this saves a quarter of the time, and not half, we have not measured.)
 
 # %% [markdown]
 # ## A warp waits for its slowest lane
 #
-# Are rows 16,385 apart always better, then?
-# Here are the same distances with few threads, one for each row:
+# If that is the reason, then take it away and look what is left.
+# Let each row be one number longer. Then the rows no longer begin at the same place of a sector. Move the slider:
+
+# %%
+def draw_rows(cols=16_384):
+    """One step of a warp's row sums, in a matrix of this many columns."""
+    return plot_sectors(lanes_at(cols))
+
+
+explore(draw_rows, cols=[16_384, 16_385, 16_388, 16_392])
+
+# %% [markdown]
+# **Predict.** With rows of 16,385 numbers, in how many of eight steps does *some* lane need a new sector? And with 16,388, and 16,392? In which of these does `sum_rows` still win?
 
 # %% tags=["timing", "hide-input"]
 # Measures row sums of matrices whose rows are a little longer.
@@ -143,29 +154,20 @@ longer = {TALL: rows} | {
 
 compare({"columns": columns} | {
             f"rows of {cols:,}": m for cols, m in longer.items()},
-        "µs", "GB loaded from L2", "cycles per request", by="sums of")
+        "µs", "GB loaded from L2", by="sums of")
 
 # %% [markdown]
-# At 16,385 row sums are as slow as column sums, although L1 requests no more from L2 than at the other distances.
-# Look at the picture once more: there, the lanes are at different places of their *sectors*, too.
-# So in each step four of the 32 lanes go on to a new sector.
-# The warp waits for these four, and it does not help that L1 has the numbers of the others, nor that no two share a bank.
+# With rows of 16,385, `sum_rows` is as slow as `sum_columns`, although L1 requests no more from L2.
+# For now four of the 32 lanes go on to a new sector in each step.
+# The warp waits for these four, and it does not help that L1 has what the others want.
 #
-# At the other distances every row begins with a sector.
-# So all lanes need a new one in the same step, and in the next seven steps none does.
-# That is how the wasteful kernel won.
+# With 16,392, a multiple of eight, all rows begin with a sector again. All lanes need a new one in the same step, in the next seven none does, and `sum_rows` wins.
+#
+# TODO 16,388: half of the lanes go on in one step, the others four steps later. These are two steps of eight only, but one in every four.
+#
+# So count the steps in which *some* lane of the warp needs a new sector.
 
 # %% [markdown]
-# <details><summary>For the curious: why not eight times as fast?</summary>
-#
-# The compiler unrolls both loops: first four loads, then four additions. (Ask `assemble`.) So each thread has four loads in flight, and waits once for all four.
-#
-# `sum_columns` then waits 4,096 times for memory. In 2,087 µs, that is 510 ns each time, more than the 349 ns of a thread that has the memory to itself, in [Know where a number lives](11_memory_hierarchy.ipynb).
-#
-# In `sum_rows`, two fours share a sector: the first waits for memory, the second for L1. So it waits for memory half as often, and not an eighth as often. And its waits for L1 are not short, as you will see.
-#
-# </details>
-#
 # ## Back in time
 #
 # "L1 still has it": for how long?
@@ -188,11 +190,15 @@ sum_rows_in_windows[4, 64](sums, matrix, 32)
 check(sums, matrix.sum(axis=1))
 
 # %% [markdown]
-# With `window=32`, a thread touches four sectors, one after the other, and is back at the first one in the fifth step.
-# With a window as long as the row, it comes back after 2,048 steps.
+# With `window=32`, a thread takes these numbers of its row:
+#
+#     0  8  16  24    1  9  17  25    2  10  18  26    ...
+#
+# They lie in four sectors, and the fifth step is back in the first one.
+# With a window as long as the row, a thread comes back after 2,048 steps.
 # All windows have the same loads, in jumps of eight. What differs is how soon a thread is back, and so how much the others touch in the meantime.
 #
-# **Predict.** A multiprocessor has at most 128 of these threads, and L1 at most 256 KB. Up to which window does L1 still have a sector when its thread comes back?
+# **Predict.** All 16,384 threads run at the same time, in blocks of 64: at most 128 on each multiprocessor, whose L1 has at most 256 KB. Up to which window does L1 still have a sector when its thread comes back?
 
 # %% tags=["timing", "hide-input"]
 # Measures the kernel with several windows.
@@ -204,7 +210,7 @@ plot_series(WINDOWS, {"jumps of 8": [m.median_us for m in windows.values()]},
             xlabel="numbers in a window", scale="log")
 
 # %% [markdown]
-# There is a cliff after 512 numbers. Which cache falls there? Ask the counters on both sides of it:
+# There is a cliff after 512 numbers. Which cache is too small there? Ask the counters on both sides of it:
 
 # %% tags=["timing", "hide-input"]
 # Shows what L1 asked L2 for, in the windows beside the cliff.
@@ -212,17 +218,19 @@ compare({(f"{window:,}", f"{128 * 4 * window // 2**10} KB",
           f"{TALL * 4 * window // 2**20} MB"): windows[window]
          for window in (128, 256, 512, 1024)},
         "GB loaded from L2", "GB read from memory", "µs",
-        by=("window", "touched by 128 threads", "by all threads"))
+        by=("window", "128 threads touch", "all threads touch"))
 
 # %% [markdown]
-# First L1, then L2.
+# It is L2. L1 became too small one window earlier, and that costs much less.
 #
-# Up to 256 numbers in a window, what 128 threads touch fits in L1, and L1 loads hardly a sector twice.
+# Up to 256 numbers in a window, what 128 threads touch fits in L1, and L1 loads one sector in ten twice at the most.
 #
 # At 512 they touch as much as L1 can hold. Many sectors are gone when their thread comes back, and L1 loads four times as much.
 # But what all threads touch still fits in the 60 MB of L2, so memory delivers each sector once, and the sums take less than a fifth longer.
 #
-# At 1,024 it fits in neither. L1 loads each sector about eight times, and so does memory: the waste goes all the way down, and the sums take more than twice as long again.
+# At 1,024 both have got worse: L1 loads nearly every sector eight times, and so does memory. The waste goes all the way down, and the sums take more than twice as long again.
+#
+# (Windows of 128 are even faster than `sum_rows`: a thread then sends off four loads for four new sectors, in place of one. Whether that is why, we have not measured.)
 
 # %% [markdown]
 # So a cache makes up for a wasteful request if somebody asks for the rest of each sector *soon*: before more has come through than the cache can hold.
@@ -230,9 +238,10 @@ compare({(f"{window:,}", f"{128 * 4 * window // 2**10} KB",
 # %% [markdown]
 # ## Then why not always by rows?
 #
-# So far both kernels spend their time waiting, for they have few threads: 6% of those that the GPU can hold.
+# So far both kernels wait most of the time, and they have few threads: 6% of those that the GPU can hold.
 # More threads have more loads in flight.
 # So cut each row, or each column, into strips, and give each strip to a thread of its own, which stores the sum of its strip.
+# A block has 64 rows, or columns, along x, and one strip along y.
 
 # %%
 @cuda.jit
@@ -260,6 +269,9 @@ for kernel, axis in (sum_rows_in_strips, 1), (sum_columns_in_strips, 0):
     kernel[(4, 8), 64](parts, matrix, 32)
     check(parts.sum(axis=0), matrix.sum(axis=axis))
 
+# %% [markdown]
+# **Predict.** Eight times as many threads, or 32 times: which of the two gains more?
+
 # %% tags=["timing", "hide-input"]
 # Measures both kernels with strips of several lengths.
 STRIPS = 16_384, 8192, 2048, 512
@@ -283,11 +295,11 @@ plot_series(
     xlabel="threads, each with its share of the same numbers", scale="log")
 
 # %% [markdown]
-# Each point adds up the same numbers.
+# Each point adds up the same numbers. (With few threads these kernels are a little slower than those before; they execute more instructions.)
 # At first, twice the threads nearly halve the time of column sums, since twice as many loads are in flight.
 # Row sums gain once, and then no more; in the end, column sums are three times as fast.
 #
-# What stops the row sums?
+# What stops the row sums? (What stops the column sums, we do not ask.)
 
 # %% tags=["timing", "hide-input"]
 # Shows what L1 does in some of these launches.
@@ -298,37 +310,28 @@ compare({(f"strips of a {what}", threads[k]): strips[k]
         by=("sums", "threads"))
 
 # %% [markdown]
-# L1 does.
-# All that a warp gets from L1 comes through the data path.
+# L1's **data path** does, through which a warp gets all that it loads.
 # A request of row sums keeps it busy for 32 cycles, a request of column sums for one.
 # So with 32,768 threads the path is full, and more threads only queue for it.
 #
-# A cache can keep the waste from memory. But all requests must still come through L1, and with many threads that is what takes the time.
+# So a cache can spare memory the waste, but all requests still come through L1. With many threads that is what takes the time.
 
 # %% [markdown]
 # ## One place in every line
 #
-# Why 32 cycles?
-# You may suspect the lines, for each lane is in another one.
-# But look *where* in its line each lane is:
-
-# %%
-def draw_rows(apart=16_384):
-    """One step of a warp's row sums, by the distance between two rows."""
-    return plot_sectors(lanes_at(apart))
-
-
-explore(draw_rows, apart=[16_384, 16_385, 16_392, 16_416])
-
-# %% [markdown]
-# Rows of 16,384 numbers are a whole number of lines long, so all lanes are at the same place of their lines.
-# And L1 has banks, as shared memory does: a number's place in its line says which one.
-# So these lanes meet in one bank, and it serves them one after the other.
+# Why 32 cycles? You know this queue from [Use a tile where it pays](13_shared_memory.ipynb).
+# Rows of 16,384 numbers are a whole number of lines long, so all lanes are at the same place of their lines. A place is a bank of L1, and this one serves the lanes one after the other.
+# The remedy is the same, too: let the rows lie further apart, with a few numbers between them that nobody adds up.
 #
-# Is it the bank, then, or the lines?
-# Move the rows apart by a few numbers that nobody adds up: the lanes keep their 32 lines, but not their bank.
+# **Predict.** Rows lie 16,385 numbers apart, or 16,392, or 16,416. How many lanes share a bank in each?
 #
-# **Predict.** Move the slider to the other distances. Which of them take fewer cycles?
+# <details><summary>Answer</summary>
+#
+# A line has 32 places. At 16,385 each row begins one place further on, and no two lanes share a bank.
+# At 16,392 it is eight places, so every fourth lane is back: eight lanes share a bank.
+# 16,416 is a whole number of lines again: all 32 do.
+#
+# </details>
 
 # %% tags=["timing", "hide-input"]
 # Compares sums by 131,072 threads, of rows at several distances.
@@ -346,15 +349,19 @@ compare({f"{apart:,}": pair for apart, pair in by_distance.items()},
 
 # %% [markdown]
 # Banks decide most of it.
-# At 16,385 no two lanes share one: a request keeps the path busy for a quarter of the time, and the sums take less than half as long.
-# At 16,416, again a whole number of lines, all is as before.
+# At 16,385 a request keeps the path busy for a quarter of the time, and the sums take less than half as long.
+# At 16,416 all is as before.
 # Column sums do not care, since their lanes are side by side.
+#
+# But with few threads, which wait, 16,385 was the slow one.
+# 16,392 is good at both: its lanes need new sectors in the same step, and only eight share a bank.
 
 # %% [markdown]
 # <details><summary>For the curious: why not one cycle?</summary>
 #
-# By the banks alone, a request would take one cycle at 16,385, and eight at 16,392, where eight lanes share a bank. It takes 8 and 13.
-# In [Leave room for enough warps](18_how_much_shared_memory.ipynb), lanes 33 cells apart, in as many lines and banks, take one; but there L1 has nearly everything already. Here each sector must come from L2 as well. Whether that takes the other cycles, these counters do not say.
+# By the banks alone, a request would take one cycle at 16,385, and eight at 16,392. It takes 8 and 13.
+# That the lanes have 32 lines is not enough: in [Leave room for enough warps](18_how_much_shared_memory.ipynb), lanes 33 cells apart, in as many lines and banks, take one, where L1 has nearly everything already.
+# That the sectors come from L2 is not enough, either: column sums get as many for each request, in one cycle. What takes the other cycles, these counters do not say.
 #
 # </details>
 
@@ -363,11 +370,11 @@ compare({f"{apart:,}": pair for apart, pair in by_distance.items()},
 #
 # | launch | what differs | what it shows |
 # |---|---|---|
-# | `sum_rows`, 16,384 threads | the next seven steps need the rest | L1 makes up for the waste, and most steps wait less |
-# | `sum_rows_in_windows`, 2,048 | the thread comes back too late | neither L1 nor L2 makes up for it |
+# | `sum_rows`, 16,384 threads | the next seven steps need the rest | L1 makes up for the waste, and the warp waits for memory less often |
+# | … rows of 16,385 | in each step, some lane needs a new sector | the warp waits for its slowest lane |
+# | `sum_rows_in_windows`, 1,024 | the thread comes back too late | neither L1 nor L2 makes up for it |
 # | `sum_rows_in_strips`, 131,072 threads | more loads in flight | L1's data path is full |
-# | the same, rows 16,385 apart | no two lanes in one bank | less than half the time |
-# | rows 16,385 apart, 16,384 threads | in each step, some lane needs a new sector | every step waits |
+# | … rows 16,385 apart | no two lanes in one bank | less than half the time |
 # | `sum_columns_in_strips` | lanes side by side | there is nothing to make up for |
 #
 # So **ask two things of a wasteful request: who needs the rest of its sectors, and how soon?** If it is soon, a cache keeps the waste from memory. It still takes L1's own time: where you have many threads, let neighbouring lanes load neighbouring numbers all the same.
@@ -375,57 +382,31 @@ compare({f"{apart:,}": pair for apart, pair in by_distance.items()},
 # %% [markdown]
 # ## On your own
 #
-# ★ The rows of a matrix lie 16,388 numbers apart, and each lane of a warp walks along one. In how many of eight steps does the warp wait for a new sector?
-#
-# <details><summary>Answer</summary>
-#
-# In two. Every second row begins in the middle of a sector, so in one step half of the lanes go on, and four steps later the others. (`exercise("rows_apart")`, in the assignment, asks more.)
-#
-# </details>
-#
-# ★★ `column_ends`: each thread goes down its column twice, first for the largest number and then for the smallest. When it comes back, is the column still in a cache? Do not depend on it.
+# ★ `rows_apart`: count sectors, steps and banks for rows at another distance.
 
 # %%
-task = exercise("column_ends")
+task = exercise("rows_apart")
 task
 
 # %%
-@cuda.jit
-def column_ends(out, a):
-    """Each thread finds both ends of one column."""
-    col = cuda.grid(1)
-    if col < out.size:
-        high = a[0, col]
-        for row in range(1, a.shape[0]):
-            high = max(high, a[row, col])
-        low = a[0, col]
-        for row in range(1, a.shape[0]):
-            low = min(low, a[row, col])
-        out[col] = high - low
+rows_apart = {"sectors": ..., "new": ..., "steps": ..., "in one bank": ...}
 
-
-task.check(column_ends)
+task.check(rows_apart)
 
 # %% [markdown]
 # <details><summary>Solution</summary>
 #
 # ```python
-# @cuda.jit
-# def column_ends(out, a):
-#     """Each thread finds both ends of one column."""
-#     col = cuda.grid(1)
-#     if col < out.size:
-#         high = low = a[0, col]
-#         for row in range(1, a.shape[0]):
-#             value = a[row, col]
-#             high = max(high, value)
-#             low = min(low, value)
-#         out[col] = high - low
+# rows_apart = {"sectors": 32, "new": 16, "steps": 2, "in one bank": 4}
 # ```
 #
-# A number that is needed twice is needed in the same step: then it is in a register, and no cache need keep it.
+# 2,052 is 4 more than a multiple of 8, and of 32.
+# So every second row begins in the middle of a sector: half of the lanes go on in one step, the others four steps later.
+# Each row begins four places further on in its line, so every eighth lane is back at the same one.
 #
 # </details>
+#
+# ★★ `exercise("column_ends")`: each thread goes down its column twice. When it comes back, is the column still in a cache? Do not depend on it.
 #
 # ★★★ `exercise("csr")`: multiply a sparse matrix by a vector. The lanes stand side by side in the matrix, and wherever the data says in the vector.
 #
@@ -434,7 +415,7 @@ task.check(column_ends)
 # %% [markdown]
 # ## In practice
 #
-# Nsight Compute shows the share of sectors that L1 had as *L1/TEX Hit Rate*. In `sum_rows` it is seven eighths. A high rate says that L1 makes up for much, and not that there is nothing to make up for: look at the sectors per request as well.
+# Nsight Compute shows the share of sectors that L1 had as *L1/TEX Hit Rate*. In `sum_rows` it should be about seven eighths, by the sectors. A high rate says that L1 makes up for much, and not that there is nothing to make up for: look at the sectors per request as well.
 
 # %% [markdown]
 # ## Further reading

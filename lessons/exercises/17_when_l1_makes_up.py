@@ -15,7 +15,7 @@ class RowsApart(Predict):
 
     - "sectors": how many sectors does a request touch?
     - "new": how many lanes go on to another sector in the step from column 7 to 8?
-    - "waits": in how many of the steps to columns 8, 9, ... 15 does some lane go on to
+    - "steps": in how many of the steps to columns 8, 9, ... 15 does some lane go on to
       another sector?
     - "in one bank": how many lanes, at most, meet in one bank of L1 in a request?
     """
@@ -37,21 +37,21 @@ class RowsApart(Predict):
         return {
             "sectors": len({*self.sectors(0).tolist()}),
             "new": self.going_on(8),
-            "waits": sum(self.going_on(column) > 0 for column in range(8, 16)),
+            "steps": sum(self.going_on(column) > 0 for column in range(8, 16)),
             "in one bank": int(np.bincount(banks).max()),
         }
 
     why = {
         "sectors": "The rows are far apart: no two lanes share a sector.",
         "new": "A lane goes on where its address passes a multiple of 8 numbers.",
-        "waits": "Lanes that begin at different places of a sector go on in different "
+        "steps": "Lanes that begin at different places of a sector go on in different "
         "steps.",
         "in one bank": "A number's place in its line, of 32 numbers, says its bank.",
     }
     wrong = {
         "lanes side by side": lambda self: self.truth() | {"sectors": 4},
         "a lane at a time": lambda self: self.truth() | {"new": 1},
-        "L1 has it all": lambda self: self.truth() | {"waits": 0},
+        "L1 has it all": lambda self: self.truth() | {"steps": 0},
         "rows meet": lambda self: self.truth() | {"in one bank": 32},
     }
 
@@ -158,13 +158,14 @@ class WinsAndLoses(Explain):
     stars, points = 2, 3
     rubric = {
         "with few threads the time is spent waiting for memory": 1,
-        "row sums wait in fewer steps, since L1 still has the rest of each sector": 1,
+        "row sums wait for memory less often, since L1 still has the rest of each "
+        "sector": 1,
         "with many threads waiting is hidden, and requests for 32 sectors in one bank "
         "fill L1's data path": 1,
     }
     model = (
-        "Few threads spend their time waiting for memory, and the lanes of sum_rows go "
-        "there in one step of eight only, because L1 still has the rest of their "
+        "Few threads spend their time waiting for memory, and the lanes of sum_rows need "
+        "new sectors in one step of eight only, because L1 still has the rest of their "
         "sectors. With many threads others work while some wait, so the waits no longer "
         "count; then the data path of L1 is full, since each request of row sums meets "
         "in one bank and takes 32 cycles, and that of column sums one."
