@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Fetch no more than you use
 #
-# *45 minutes*
+# *50 minutes*
 #
 # **What you'll do:** let a kernel take sixteen million numbers, first side by side and then with gaps, see it take more than twice as long, count why, and find the same waste in structs and matrices.
 #
@@ -178,7 +178,7 @@ compare({offset: (m, emulate(take)[4, 256](few_out, few, offset, 1))
 #
 # Strides rarely look like strides.
 # A particle has three coordinates and a mass. You may keep a record for each particle, an **array of structs**, or an array for each field, a **struct of arrays**.
-# Now a kernel needs the masses alone. (`align=True` says that each field begins where its type may; without it, Numba loads a number byte by byte.)
+# Now a kernel needs the masses alone. (Without `align=True`, Numba loads a number byte by byte.)
 #
 # **Predict.** How many sectors does its request touch in the array of structs?
 
@@ -242,7 +242,7 @@ compare(layouts, "µs", "sectors from L2 per warp", "GB read from memory",
 # For all four fields, both layouts take the same time.
 # The four loads of a thread touch the same sectors, one soon after the other, so here somebody needs the rest: the thread itself. L1 requests each sector once.
 #
-# So arrays of fields lose nothing when all are needed, and win by far when one is: keep apart what is not used together.
+# So arrays of fields lose nothing when all are needed, and win when one is: keep apart what is not used together.
 
 # %% [markdown]
 # ## Side by side, or a row apart
@@ -312,8 +312,7 @@ compare({"x to the column": copies[copy_along],
 # On a CPU you would give it four *neighbours*.
 # On a GPU its next element could also lie a whole block further on.
 #
-# A pair says which: how far it is to the next thread's element, and how far to the thread's own next one.
-# So element `k` of thread `t` is `pair[0] * t + pair[1] * k`, and loads and stores have a pair each.
+# A pair says which: element `k` of thread `t` is at `pair[0] * t + pair[1] * k`. Loads and stores have a pair each.
 
 # %%
 EACH = 4
@@ -361,7 +360,7 @@ compare(fours, "sectors from L2 per warp", "sectors to L2 per warp", "µs",
         by=("loads", "stores"))
 
 # %% [markdown]
-# Compare rows that differ in the stores alone. Where these go to neighbours, the copy takes about twice as long: 1.9 times with loads apart, and 2.4 times with loads of neighbours. (In the mixed rows the numbers change places within a block; only their times matter here.)
+# Compare rows that differ in the stores alone. Where these go to neighbours, the copy takes about twice as long: 1.9 times with loads apart, and 2.4 times with loads of neighbours. (Where the pairs differ, the numbers change places; only the times matter here.)
 # L1 collects next to no stores: nearly four times as many sectors arrive in L2.
 #
 # In the loads, L1 makes up for neighbours: it asks L2 for hardly more. Here the copy is even faster with them; [Know when a cache makes up for it](17_when_l1_makes_up.ipynb) is about such gains, and about their limits.
@@ -377,7 +376,7 @@ compare(fours, "sectors from L2 per warp", "sectors to L2 per warp", "µs",
 # A warp's request then fills 16 sectors, and is still coalesced.
 #
 # Try it in a sum of rows, with a warp for each row.
-# Its lanes go along the row together, and add up their sums by shuffles, as in [Keep a warp together](02_warps.ipynb).
+# Its lanes go along the row together, and at the end add up their sums by [shuffles](02_warps.ipynb).
 # First each lane takes every 32nd number:
 
 # %%
@@ -442,19 +441,15 @@ compare({"every 32nd number": by_ones, "every 32nd four": by_fours},
 # %% [markdown]
 # ## What changed
 #
-# | launch | sectors per request | ideal | who needs the rest | time |
-# |---|---:|---:|---|---:|
-# | `take`, stride 1 | 4 | 4 | | 1 |
-# | … offset 1 | 5 | 4 | the next warp, from L1 | TODO |
-# | … stride 8 | 32 | 4 | nobody | 2.6 |
-# | `take_mass`, structs | 16 | 4 | nobody | 1.6 |
-# | `copy_along` | 4 | 4 | | 1 |
-# | `copy_down` | 32 | 4 | other warps; L1 collects no stores | TODO |
-# | `copy_in_turn`, all apart | 4 | 4 | | 1 |
-# | … loads of neighbours | 16 | 4 | the thread itself, from L1 | 0.8 |
-# | … stores to neighbours | 16 | 4 | the thread itself; L1 collects no stores | 1.9 |
-# | `sum_rows_by_warps` | 4 | 4 | | 1 |
-# | `sum_rows_by_fours` | 16 | 16 | | TODO |
+# | launch | control | sectors per request | who needs the rest | times as long |
+# |---|---|---|---|---:|
+# | `take`, offset 1 | offset 0 | 5, not 4 | the next warp, from L1 | TODO |
+# | `take`, stride 8 | stride 1 | 32, not 4 | nobody | 2.6 |
+# | `take_mass`, structs | an array of masses | 16, not 4 | nobody | 1.6 |
+# | `copy_down` | `copy_along` | 32, not 4 | other warps; L1 collects no stores | TODO |
+# | `copy_in_turn`, loads of neighbours | loads apart | 16, not 4 | the thread, from L1 | 0.8 |
+# | `copy_in_turn`, stores to neighbours | stores apart | 16, not 4 | the thread; L1 collects no stores | 1.9 |
+# | `sum_rows_by_fours` | `sum_rows_by_warps` | 16 of 16 | nothing is left | TODO |
 
 # %% [markdown]
 # ## On your own

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Know when a cache makes up for it
 #
-# *45 minutes*
+# *50 minutes*
 #
 # **What you'll do:** compare two kernels that add up the same matrix, of which one requests eight times as many bytes as it uses, and find out when a cache makes up for that, and when it does not.
 #
@@ -131,8 +131,8 @@ plot_levels({f"{m.kernel}, {m.median_us:,.0f} µs": m.traffic
 # %% [markdown]
 # ## A warp waits for its slowest lane
 #
-# If that is the reason, then take it away and look what is left.
-# Let each row be one number longer. Then the rows no longer begin at the same place of a sector. Move the slider:
+# If that is the reason, take it away: let each row be one number longer.
+# Then the rows no longer begin at the same place of a sector. Move the slider:
 
 # %%
 def draw_rows(cols=16_384):
@@ -161,7 +161,7 @@ compare({"columns": columns} | {
 # For now four of the 32 lanes go on to a new sector in each step.
 # The warp waits for these four, and it does not help that L1 has what the others want.
 #
-# With 16,392, a multiple of eight, all rows begin with a sector again. All lanes need a new one in the same step, in the next seven none does, and `sum_rows` wins.
+# With 16,392, a multiple of eight, each row begins where a sector does. All lanes need a new one in the same step, in the next seven none does, and `sum_rows` wins.
 #
 # TODO 16,388: half of the lanes go on in one step, the others four steps later. These are two steps of eight only, but one in every four.
 #
@@ -192,11 +192,12 @@ check(sums, matrix.sum(axis=1))
 # %% [markdown]
 # With `window=32`, a thread takes these numbers of its row:
 #
-#     0  8  16  24    1  9  17  25    2  10  18  26    ...
+# ```text
+# 0  8  16  24    1  9  17  25    2  10  18  26    ...
+# ```
 #
 # They lie in four sectors, and the fifth step is back in the first one.
-# With a window as long as the row, a thread comes back after 2,048 steps.
-# All windows have the same loads, in jumps of eight. What differs is how soon a thread is back, and so how much the others touch in the meantime.
+# Longer windows have the same loads, in jumps of eight. What differs is how soon a thread is back, and so how much the others touch in the meantime.
 #
 # **Predict.** All 16,384 threads run at the same time, in blocks of 64: at most 128 on each multiprocessor, whose L1 has at most 256 KB. Up to which window does L1 still have a sector when its thread comes back?
 
@@ -230,7 +231,7 @@ compare({(f"{window:,}", f"{128 * 4 * window // 2**10} KB",
 #
 # At 1,024 both have got worse: L1 loads nearly every sector eight times, and so does memory. The waste goes all the way down, and the sums take more than twice as long again.
 #
-# (Windows of 128 are even faster than `sum_rows`: a thread then sends off four loads for four new sectors, in place of one. Whether that is why, we have not measured.)
+# (Windows of 128 are even faster than `sum_rows`. There a thread sends off loads for four new sectors at once; whether that is why, we have not measured.)
 
 # %% [markdown]
 # So a cache makes up for a wasteful request if somebody asks for the rest of each sector *soon*: before more has come through than the cache can hold.
@@ -270,7 +271,7 @@ for kernel, axis in (sum_rows_in_strips, 1), (sum_columns_in_strips, 0):
     check(parts.sum(axis=0), matrix.sum(axis=axis))
 
 # %% [markdown]
-# **Predict.** Eight times as many threads, or 32 times: which of the two gains more?
+# **Predict.** Which of the two gains more from more threads?
 
 # %% tags=["timing", "hide-input"]
 # Measures both kernels with strips of several lengths.
@@ -295,7 +296,7 @@ plot_series(
     xlabel="threads, each with its share of the same numbers", scale="log")
 
 # %% [markdown]
-# Each point adds up the same numbers. (With few threads these kernels are a little slower than those before; they execute more instructions.)
+# Each point adds up the same numbers. (The first ones are a little slower than the kernels before; they execute more instructions.)
 # At first, twice the threads nearly halve the time of column sums, since twice as many loads are in flight.
 # Row sums gain once, and then no more; in the end, column sums are three times as fast.
 #
@@ -313,15 +314,14 @@ compare({(f"strips of a {what}", threads[k]): strips[k]
 # L1's **data path** does, through which a warp gets all that it loads.
 # A request of row sums keeps it busy for 32 cycles, a request of column sums for one.
 # So with 32,768 threads the path is full, and more threads only queue for it.
-#
-# So a cache can spare memory the waste, but all requests still come through L1. With many threads that is what takes the time.
+# A cache spares memory the waste, but every request still comes through L1.
 
 # %% [markdown]
 # ## One place in every line
 #
 # Why 32 cycles? You know this queue from [Use a tile where it pays](13_shared_memory.ipynb).
-# Rows of 16,384 numbers are a whole number of lines long, so all lanes are at the same place of their lines. A place is a bank of L1, and this one serves the lanes one after the other.
-# The remedy is the same, too: let the rows lie further apart, with a few numbers between them that nobody adds up.
+# Rows of 16,384 numbers are a whole number of lines long, so all lanes are at the same place of their lines, in one [bank of L1](14_bank_conflicts.ipynb), which serves them one after the other.
+# The remedy is the same, too: rows that lie further apart, with numbers between them that nobody adds up.
 #
 # **Predict.** Rows lie 16,385 numbers apart, or 16,392, or 16,416. How many lanes share a bank in each?
 #
@@ -353,8 +353,8 @@ compare({f"{apart:,}": pair for apart, pair in by_distance.items()},
 # At 16,416 all is as before.
 # Column sums do not care, since their lanes are side by side.
 #
-# But with few threads, which wait, 16,385 was the slow one.
-# 16,392 is good at both: its lanes need new sectors in the same step, and only eight share a bank.
+# But with few threads, which wait, rows of 16,385 were the slow ones.
+# 16,392 is good at both: the lanes need new sectors in the same step, and only eight share a bank.
 
 # %% [markdown]
 # <details><summary>For the curious: why not one cycle?</summary>
