@@ -362,7 +362,8 @@ compare(fours, "sectors from L2 per warp", "sectors to L2 per warp", "µs",
 # %% [markdown]
 # Compare rows that differ in the stores alone. Where these go to neighbours, the copy takes about twice as long: 1.9 times with loads apart, and 2.4 times with loads of neighbours. (Where the pairs differ, the numbers change places; only the times matter here.)
 # L1 collects next to no stores: nearly four times as many sectors arrive in L2.
-#
+
+# %% [markdown]
 # In the loads, L1 makes up for neighbours: it asks L2 for hardly more. Here the copy is even faster with them; [Know when a cache makes up for it](17_when_l1_makes_up.ipynb) is about such gains, and about their limits.
 #
 # So if one side must be scattered, let it be the loads, and let the rest of their sectors be needed soon.

@@ -228,12 +228,12 @@ compare({(f"{window:,}", f"{128 * 4 * window // 2**10} KB",
 #
 # At 512 they touch as much as L1 can hold. Many sectors are gone when their thread comes back, and L1 loads four times as much.
 # But what all threads touch still fits in the 60 MB of L2, so memory delivers each sector once, and the sums take less than a fifth longer.
-#
+
+# %% [markdown]
 # At 1,024 both have got worse: L1 loads nearly every sector eight times, and so does memory. The waste goes all the way down, and the sums take more than twice as long again.
 #
 # (Windows of 128 are even faster than `sum_rows`. There a thread sends off loads for four new sectors at once; whether that is why, we have not measured.)
-
-# %% [markdown]
+#
 # So a cache makes up for a wasteful request if somebody asks for the rest of each sector *soon*: before more has come through than the cache can hold.
 
 # %% [markdown]
