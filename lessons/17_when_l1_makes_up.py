@@ -322,7 +322,8 @@ compare({(f"strips of a {what}", threads[k]): strips[k]
 # Why 32 cycles? You know this queue from [Use a tile where it pays](13_shared_memory.ipynb).
 # Rows of 16,384 numbers are a whole number of lines long, so all lanes are at the same place of their lines, in one [bank of L1](14_bank_conflicts.ipynb), which serves them one after the other.
 # The remedy is the same, too: rows that lie further apart, with numbers between them that nobody adds up.
-#
+
+# %% [markdown]
 # **Predict.** Rows lie 16,385 numbers apart, or 16,392, or 16,416. How many lanes share a bank in each?
 #
 # <details><summary>Answer</summary>
