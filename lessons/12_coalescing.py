@@ -154,7 +154,7 @@ compare({offset: (m, emulate(take)[4, 256](few_out, few, offset, 1))
         "sectors per load", "sectors from L2 per warp", "µs", by="offset")
 
 # %% [markdown]
-# No: TODO
+# No: each offset costs 4%. That is not the fifth sector, for offset 8 touches four, and costs as much.
 #
 # The fifth sector is the first one of the next warp's request. So somebody does need the rest, and finds it in L1: for each block, of eight warps, L1 asks L2 for 33 sectors in place of 32. Only the last warp's neighbour is elsewhere, in another block.
 #
@@ -168,7 +168,7 @@ compare({offset: (m, emulate(take)[4, 256](few_out, few, offset, 1))
 # The L2 of this GPU fetches pieces of 64 bytes, two sectors, and now one of the two goes unused.
 # At stride 12 the lanes are 48 bytes apart and touch each piece of 64: memory delivers 805 MB, all that lies between. (CUDA takes a hint about the pieces: `cudaLimitMaxL2FetchGranularity`.)
 #
-# At stride 32 no more bytes move than at 16, and the time still rises, by 14%. These counters do not say why.
+# At stride 32 no more bytes move than at 16, and the time still rises, by 13%. These counters do not say why.
 #
 # A view `a[1:]` of a device array has offset 1. On such a view `load4` faults: its address is no multiple of 16.
 #
@@ -298,7 +298,7 @@ compare({"x to the column": copies[copy_along],
         "sectors to L2 per warp", "µs", by="copy")
 
 # %% [markdown]
-# With x to the row, the copy takes more than four times as long.
+# With x to the row, the copy takes more than three and a half times as long.
 #
 # This time somebody does need the rest of each sector: a sector holds eight columns, and each warp of the block has a column of its own.
 # In the loads that helps: L1 asks L2 for each sector once, as in the other copy.
@@ -435,7 +435,7 @@ compare({"every 32nd number": by_ones, "every 32nd four": by_fours},
         "µs", "GB/s", "memory busy, %", by="a lane's share")
 
 # %% [markdown]
-# It takes two thirds of the time, and keeps memory busy nearly all of it. It has more bytes in flight, and fewer instructions for each number; which of the two counts, we did not measure.
+# It takes a sixth less time, and keeps memory busy nearly all of it. It has more bytes in flight, and fewer instructions for each number; which of the two counts, we did not measure.
 #
 # So the rule of this page is: **let neighbouring lanes load and store neighbouring numbers.**
 
@@ -444,13 +444,13 @@ compare({"every 32nd number": by_ones, "every 32nd four": by_fours},
 #
 # | launch | control | sectors per request | who needs the rest | times as long |
 # |---|---|---|---|---:|
-# | `take`, offset 1 | offset 0 | 5, not 4 | the next warp, from L1 | TODO |
+# | `take`, offset 1 | offset 0 | 5, not 4 | the next warp, from L1 | 1.04 |
 # | `take`, stride 8 | stride 1 | 32, not 4 | nobody | 2.6 |
 # | `take_mass`, structs | an array of masses | 16, not 4 | nobody | 1.6 |
-# | `copy_down` | `copy_along` | 32, not 4 | other warps; L1 collects no stores | TODO |
+# | `copy_down` | `copy_along` | 32, not 4 | other warps; L1 collects no stores | 3.6 |
 # | `copy_in_turn`, loads of neighbours | loads apart | 16, not 4 | the thread, from L1 | 0.8 |
 # | `copy_in_turn`, stores to neighbours | stores apart | 16, not 4 | the thread; L1 collects no stores | 1.9 |
-# | `sum_rows_by_fours` | `sum_rows_by_warps` | 16 of 16 | nothing is left | TODO |
+# | `sum_rows_by_fours` | `sum_rows_by_warps` | 16, and needs 16 | nothing is left over | 0.8 |
 
 # %% [markdown]
 # ## On your own

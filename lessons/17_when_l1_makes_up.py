@@ -163,9 +163,7 @@ compare({"columns": columns} | {
 #
 # With 16,392, a multiple of eight, each row begins where a sector does. All lanes need a new one in the same step, in the next seven none does, and `sum_rows` wins.
 #
-# TODO 16,388: half of the lanes go on in one step, the others four steps later. These are two steps of eight only, but one in every four.
-#
-# So count the steps in which *some* lane of the warp needs a new sector.
+# With 16,388, half of the lanes go on in one step, the others four steps later. These are only two steps of eight, and yet `sum_rows` is slow. For the warp waits once for each four, and some lane needs a new sector in every four.
 
 # %% [markdown]
 # ## Back in time

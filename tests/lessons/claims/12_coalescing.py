@@ -136,10 +136,11 @@ CLAIMS = {
         lambda it: all(busy(it.by_stride[n]) > 80 for n in (4, 8))
     ),
     # offsets
-    "no offset costs more than 4%, and offset 8, which touches four sectors": (
+    "each offset costs 4%. That is not the fifth sector, for offset 8 touches four": (
         lambda it: (
             all(
-                1.03 < faster(it.by_stride[1], m) < 1.045 for m in it.by_offset.values()
+                about("4%", faster(it.by_stride[1], m) - 1)
+                for m in it.by_offset.values()
             )
             and [load_sectors(it, n) for n in (0, 1, 8, 31)] == [4, 5, 4, 5]
         )
@@ -170,17 +171,17 @@ CLAIMS = {
     "touch each piece of 64: memory delivers 805 MB, all that lies between": (
         lambda it: about("805", fetched(it.by_stride[12]) / 1e6)
     ),
-    "no more bytes move than at 16, and the time still rises, by 14%": (
+    "no more bytes move than at 16, and the time still rises, by 13%": (
         lambda it: (
             near(fetched(it.by_stride[32]), fetched(it.by_stride[16]))
-            and about("14%", faster(it.by_stride[16], it.by_stride[32]) - 1)
+            and about("13%", faster(it.by_stride[16], it.by_stride[32]) - 1)
         )
     ),
     "On such a view `load4` faults: its address is no multiple of 16": (
         lambda it: faults(it, 1) and not faults(it, 4)
     ),
     # layouts
-    "without it, Numba loads a number byte by byte": (
+    "Without `align=True`, Numba loads a number byte by byte": (
         lambda it: (
             loads(it, it.structs.dtype) == 1
             and loads(it, np.dtype(it.fields)) == 4
@@ -238,8 +239,8 @@ CLAIMS = {
             == [4, 32]
         )
     ),
-    "With x to the row, the copy takes more than four times as long": (
-        lambda it: 4 < faster(*(m for m, _ in it.copies.values())) < 4.5
+    "the copy takes more than three and a half times as long": (
+        lambda it: 3.5 < faster(*(m for m, _ in it.copies.values())) < 3.8
     ),
     "L1 asks L2 for each sector once": (
         lambda it: near(from_l2(it.copies[it.copy_down][0]), it.src.nbytes, 0.05)
@@ -274,9 +275,9 @@ CLAIMS = {
         )
     ),
     # rows
-    "It takes two thirds of the time, and keeps memory busy nearly all of it": (
+    "It takes a sixth less time, and keeps memory busy nearly all of it": (
         lambda it: (
-            0.62 < faster(it.by_ones, it.by_fours) < 0.7
+            near(faster(it.by_ones, it.by_fours), 5 / 6, 0.02)
             and sectors(it.sum_rows_by_warps, 4, 64, it.sums, it.matrix) == 4
             and busy(it.by_fours) > 90
         )
@@ -288,13 +289,33 @@ CLAIMS = {
         )
     ),
     # what changed
-    "`sum_rows_by_fours` | 16 | 16 |": (
+    "5, not 4 | the next warp, from L1 | 1.04 |": (
+        lambda it: about("1.04", faster(it.by_stride[1], it.by_offset[1]))
+    ),
+    "32, not 4 | nobody | 2.6 |": (
+        lambda it: about("2.6", faster(it.by_stride[1], it.by_stride[8]))
+    ),
+    "16, not 4 | nobody | 1.6 |": (
+        lambda it: about(
+            "1.6", faster(it.layouts["mass", "arrays"], it.layouts["mass", "structs"])
+        )
+    ),
+    "other warps; L1 collects no stores | 3.6 |": (
+        lambda it: about("3.6", faster(*(m for m, _ in it.copies.values())))
+    ),
+    "the thread, from L1 | 0.8 |": (
+        lambda it: about("0.8", faster(*(it.fours[load, "apart"] for load in it.names)))
+    ),
+    "nothing is left over | 0.8 |": (
+        lambda it: about("0.8", faster(it.by_ones, it.by_fours))
+    ),
+    "16, and needs 16": (
         lambda it: (
             sectors(it.sum_rows_by_fours, 4, 64, it.sums, it.matrix.ravel(), it.SIDE)
             == 16
         )
     ),
-    "loads of neighbours | 16 | 4 |": (
+    "16, not 4": (
         lambda it: (
             sectors(
                 it.copy_in_turn, 1, 256, it.few_out, it.few, *(2 * [it.NEIGHBOURS])
