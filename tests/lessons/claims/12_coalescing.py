@@ -183,8 +183,7 @@ CLAIMS = {
     # layouts
     "Without `align=True`, Numba loads a number byte by byte": (
         lambda it: (
-            loads(it, it.structs.dtype) == 1
-            and loads(it, np.dtype(it.fields)) == 4
+            loads(it, it.structs.dtype) == 1 and loads(it, np.dtype(it.fields)) == 4
         )
     ),
     "The masses lie 16 bytes apart: that is stride 4, and 16 sectors": (
@@ -317,9 +316,7 @@ CLAIMS = {
     ),
     "16, not 4": (
         lambda it: (
-            sectors(
-                it.copy_in_turn, 1, 256, it.few_out, it.few, *(2 * [it.NEIGHBOURS])
-            )
+            sectors(it.copy_in_turn, 1, 256, it.few_out, it.few, *(2 * [it.NEIGHBOURS]))
             == 16
         )
     ),
