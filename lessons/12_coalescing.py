@@ -27,8 +27,7 @@ device
 # ## Does it matter which numbers?
 #
 # Each thread of this kernel takes one number of an array.
-# The **stride** is the distance, in elements, from one thread's number to the next one's: with `stride=1` they lie side by side, and with `stride=8` the threads take every eighth.
-# The offset moves all threads on.
+# The **stride** is the distance, in elements, to the next thread's number: with `stride=8`, the threads take every eighth. The offset moves all threads on.
 
 # %%
 @cuda.jit
@@ -78,8 +77,7 @@ plot_times(["stride 1", "stride 8"],
 # A thread does not load alone.
 # The 32 **lanes** of a warp execute a load together, and what they ask for is one **request**.
 #
-# Nor does a cache deliver single bytes.
-# It delivers whole **sectors**: 32 bytes that begin at a multiple of 32.
+# Nor does a cache deliver single bytes, but whole **sectors**: 32 bytes that begin at a multiple of 32.
 # Four sectors that begin at a multiple of 128 are a **line**.
 # So a request gets each sector in which some lane asks for a byte: once, however many lanes ask for it, and whole, however few bytes they need.
 
@@ -92,12 +90,11 @@ def lanes_at(offset=0, stride=1, itemsize=4):
 plot_sectors(lanes_at())
 
 # %% [markdown]
-# This is a request with stride 1.
-# Each strong box is what the lane with that number loads.
+# This is a request with stride 1: each strong box is what the lane with that number loads.
 # The request touches four sectors and uses all their bytes.
 # A request that touches no more sectors than its bytes fill is **coalesced**.
 #
-# **Predict.** How many sectors does a request touch at stride 2? At stride 8, and at stride 32? And at stride 1 with offset 1, so that each lane loads the next element instead of its own?
+# **Predict.** How many sectors does a request touch at stride 2? At stride 8, and at stride 32? And at stride 1 with offset 1?
 #
 # <details><summary>Answer</summary>
 #
@@ -116,11 +113,10 @@ def draw_request(offset=0, stride=8):
 explore(draw_request, offset=[0, 1], stride=(0, 9))
 
 # %% [markdown]
-# Faint bytes come along although no lane asks for them.
 # From stride 8 on, each lane has a sector of its own, and 28 of its 32 bytes are faint.
 # (At stride 0 all lanes load the same number, and one sector is enough.)
 #
-# The emulator counts it from the addresses of the real kernel. (Shared memory, which its advice names, comes on the next page.)
+# The emulator counts it for the real kernel. (Shared memory, which it names, comes on the next page.)
 
 # %%
 emulate(take)[4, 256](few_out, few, 0, 8)
@@ -145,7 +141,7 @@ plot_levels({f"{name}, {m.median_us:,.0f} µs": m.traffic
 #
 # Yet the time grows less than the bytes do. At stride 1 memory is idle half of the time, for four bytes a thread are [too few in flight](11_memory_hierarchy.ipynb); at strides 4 and 8 it is nearly always busy.
 #
-# **Predict.** With offset 1, each load touches five sectors instead of four, while the stores stay as they are. Does the kernel take a quarter longer?
+# **Predict.** With offset 1, each load touches five sectors instead of four. (The stores stay as they are.) Does it take a quarter longer?
 
 # %% tags=["timing", "hide-input"]
 # Compares the offsets.
@@ -154,7 +150,7 @@ compare({offset: (m, emulate(take)[4, 256](few_out, few, offset, 1))
         "sectors per load", "sectors from L2 per warp", "µs", by="offset")
 
 # %% [markdown]
-# No: each offset costs 4%. That is not the fifth sector, for offset 8 touches four, and costs as much.
+# No: each offset costs 4%. That is not the fifth sector, for offset 8 touches four, and costs as much; what it is, we have not measured.
 #
 # The fifth sector is the first one of the next warp's request. So somebody does need the rest, and finds it in L1: for each block, of eight warps, L1 asks L2 for 33 sectors in place of 32. Only the last warp's neighbour is elsewhere, in another block.
 #
@@ -178,7 +174,7 @@ compare({offset: (m, emulate(take)[4, 256](few_out, few, offset, 1))
 #
 # Strides rarely look like strides.
 # A particle has three coordinates and a mass. You may keep a record for each particle, an **array of structs**, or an array for each field, a **struct of arrays**.
-# Now a kernel needs the masses alone. (Without `align=True`, Numba loads a number byte by byte.)
+# Now a kernel needs the masses alone.
 #
 # **Predict.** How many sectors does its request touch in the array of structs?
 
@@ -202,6 +198,7 @@ plot_requests({"mass, structs": [16 * lane + 12 for lane in range(32)],
                "mass, arrays": lanes_at()})
 
 # %% [markdown]
+# (Without `align=True`, Numba loads a number byte by byte.)
 # The masses lie 16 bytes apart: that is stride 4, and 16 sectors.
 # And what if a kernel needs all four fields?
 
@@ -232,15 +229,17 @@ layouts = {
     ("all four", "arrays"): measure(add_fields_apart)[GRID](
         part, x, y, z, mass)}
 
-compare(layouts, "µs", "sectors from L2 per warp", "GB read from memory",
-        by=("needed", "layout"))
+compare(layouts, "sectors from L2 per warp",
+        {"MB read from memory":
+         lambda m: m.counters.get("memory_read_bytes", np.nan) / 1e6},
+        "µs", by=("needed", "layout"))
 
 # %% [markdown]
 # From structs, the mass alone takes as long as all four fields, because memory delivers whole particles either way.
 # From an array of masses, which is `take` with stride 1, memory delivers a quarter, and the kernel takes less than two thirds of the time.
 #
 # For all four fields, both layouts take the same time.
-# The four loads of a thread touch the same sectors, one soon after the other, so here somebody needs the rest: the thread itself. L1 requests each sector once.
+# Here somebody needs the rest of a sector: the thread itself, whose four loads touch it one soon after the other. L1 requests it once.
 #
 # So arrays of fields lose nothing when all are needed, and win when one is: keep apart what is not used together.
 
@@ -248,8 +247,8 @@ compare(layouts, "µs", "sectors from L2 per warp", "GB read from memory",
 # ## Side by side, or a row apart
 #
 # In a matrix the numbers of a row lie side by side, and those of a column a whole row apart.
-# Here are two copies by the same blocks, each of which copies a square of 32 × 32.
-# The lanes of a warp differ in `x`, and one copy takes it as the column, the other as the row:
+# Here are two copies by the same blocks, of 32 × 32 threads.
+# The lanes of a warp differ in `x`. One copy takes it as the column, the other as the row:
 
 # %%
 @cuda.jit
@@ -342,9 +341,7 @@ plot_requests({"NEIGHBOURS, k = 0": lanes_at(stride=4),
 
 # %% [markdown]
 # `APART`, the one that looks scattered.
-# With four neighbours for each thread, the lanes are four elements apart, and a request touches 16 sectors. With a thread's elements a block apart, the lanes are side by side in every step.
-#
-# But the thread itself needs the rest of its 16 sectors, in the next three steps.
+# With four neighbours for each thread, the lanes are four elements apart, and a request touches 16 sectors. But the threads themselves need the rest of them, in the next three steps.
 #
 # **Predict.** Does a cache make up for these sectors, in the loads and in the stores?
 
@@ -360,25 +357,24 @@ compare(fours, "sectors from L2 per warp", "sectors to L2 per warp", "µs",
         by=("loads", "stores"))
 
 # %% [markdown]
-# Compare rows that differ in the stores alone. Where these go to neighbours, the copy takes about twice as long: 1.9 times with loads apart, and 2.4 times with loads of neighbours. (Where the pairs differ, the numbers change places; only the times matter here.)
+# Compare rows that differ in the stores alone. Where these go to neighbours, the copy takes 1.9 times as long with loads apart, and 2.4 times with loads of neighbours. (Where the pairs differ, the numbers change places; only the times matter.)
 # L1 collects next to no stores: nearly four times as many sectors arrive in L2.
 
 # %% [markdown]
 # In the loads, L1 makes up for neighbours: it asks L2 for hardly more. Here the copy is even faster with them; [Know when a cache makes up for it](17_when_l1_makes_up.ipynb) is about such gains, and about their limits.
 #
 # So if one side must be scattered, let it be the loads, and let the rest of their sectors be needed soon.
-# That goes for `copy_down` as well: [Use a tile where it pays](13_shared_memory.ipynb) has one kernel that goes down a column only where it stores, and one only where it loads.
+# And in `copy_down`? [Use a tile where it pays](13_shared_memory.ipynb) goes down a column in its stores alone, and in its loads alone.
 
 # %% [markdown]
 # ## Four neighbours at once
 #
 # A thread can have neighbours *and* leave its lanes side by side, if it loads the neighbours at once.
-# `load4`, which you know from the page before, loads four numbers with one instruction: 16 bytes, the most on this GPU. (`store4` stores as many.)
+# `load4`, from the page before, loads 16 bytes, the most on this GPU. (`store4` stores as many.)
 # A warp's request then fills 16 sectors, and is still coalesced.
 #
-# Try it in a sum of rows, with a warp for each row.
-# Its lanes go along the row together, and at the end add up their sums by [shuffles](02_warps.ipynb).
-# First each lane takes every 32nd number:
+# Try it in sums of rows, with a warp for each row, whose lanes add up their sums by [shuffles](02_warps.ipynb).
+# First a lane takes every 32nd number:
 
 # %%
 @cuda.jit
@@ -448,8 +444,8 @@ compare({"every 32nd number": by_ones, "every 32nd four": by_fours},
 # | `take`, stride 8 | stride 1 | 32, not 4 | nobody | 2.6 |
 # | `take_mass`, structs | an array of masses | 16, not 4 | nobody | 1.6 |
 # | `copy_down` | `copy_along` | 32, not 4 | other warps; L1 collects no stores | 3.6 |
-# | `copy_in_turn`, loads of neighbours | loads apart | 16, not 4 | the thread, from L1 | 0.8 |
-# | `copy_in_turn`, stores to neighbours | stores apart | 16, not 4 | the thread; L1 collects no stores | 1.9 |
+# | `copy_in_turn`, neighbours, loads | loads apart | 16, not 4 | the thread, from L1 | 0.8 |
+# | … stores | stores apart | 16, not 4 | the thread; L1 collects no stores | 1.9 |
 # | `sum_rows_by_fours` | `sum_rows_by_warps` | 16, and needs 16 | nothing is left over | 0.8 |
 
 # %% [markdown]

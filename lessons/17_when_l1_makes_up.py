@@ -17,9 +17,8 @@
 import numpy as np
 from numba import cuda, float32
 
-from helpers import (check, compare, device, emulate, exercise, explore,
-                     measure, plot_levels, plot_requests, plot_sectors,
-                     plot_series)
+from helpers import (check, compare, device, emulate, exercise, measure,
+                     plot_levels, plot_requests, plot_series)
 
 device
 
@@ -65,7 +64,7 @@ check(sums, matrix.sum(axis=0))
 # **Predict.** Both load each number once. How many sectors does a load of each touch?
 
 # %%
-compare({"sum_rows": by_row, "sum_columns": by_column}, "sectors per load")
+compare({"sum_columns": by_column, "sum_rows": by_row}, "sectors per load")
 
 # %% [markdown]
 # Stop both kernels in the same step of their loops, and look where the lanes of one warp are.
@@ -132,15 +131,12 @@ plot_levels({f"{m.kernel}, {m.median_us:,.0f} µs": m.traffic
 # ## A warp waits for its slowest lane
 #
 # If that is the reason, take it away: let each row be one number longer.
-# Then the rows no longer begin at the same place of a sector. Move the slider:
+# Then the rows no longer begin at the same place of a sector.
+# Here are the lanes in step 0, with rows of several lengths:
 
 # %%
-def draw_rows(cols=16_384):
-    """One step of a warp's row sums, in a matrix of this many columns."""
-    return plot_sectors(lanes_at(cols))
-
-
-explore(draw_rows, cols=[16_384, 16_385, 16_388, 16_392])
+plot_requests({f"rows of {cols:,}": lanes_at(cols)
+               for cols in (16_384, 16_385, 16_388, 16_392)})
 
 # %% [markdown]
 # **Predict.** With rows of 16,385 numbers, in how many of eight steps does *some* lane need a new sector? And with 16,388, and 16,392? In which of these does `sum_rows` still win?
@@ -158,7 +154,7 @@ compare({"columns": columns} | {
 
 # %% [markdown]
 # With rows of 16,385, `sum_rows` is as slow as `sum_columns`, although L1 requests no more from L2.
-# For now four of the 32 lanes go on to a new sector in each step.
+# Now four of the 32 lanes go on to a new sector in each step.
 # The warp waits for these four, and it does not help that L1 has what the others want.
 #
 # With 16,392, a multiple of eight, each row begins where a sector does. All lanes need a new one in the same step, in the next seven none does, and `sum_rows` wins.
@@ -309,7 +305,7 @@ compare({(f"strips of a {what}", threads[k]): strips[k]
         by=("sums", "threads"))
 
 # %% [markdown]
-# L1's **data path** does, through which a warp gets all that it loads.
+# L1's data path does, through which a warp gets all that it loads.
 # A request of row sums keeps it busy for 32 cycles, a request of column sums for one.
 # So with 32,768 threads the path is full, and more threads only queue for it.
 # A cache spares memory the waste, but every request still comes through L1.

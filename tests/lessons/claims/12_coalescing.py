@@ -219,7 +219,7 @@ CLAIMS = {
             0.02,
         )
     ),
-    "The four loads of a thread touch the same sectors": (
+    "the thread itself, whose four loads touch it one soon after the other. L1": (
         lambda it: (
             adds_of_loads(it.add_fields, it.few_out, it.structs[:1024])
             == 4 * ["LDG"] + 3 * ["FADD"]
@@ -249,7 +249,7 @@ CLAIMS = {
     ),
     # four elements a thread
     "a request touches 16 sectors": lambda it: touched(it, 0, 4) == 16,
-    "about twice as long: 1.9 times with loads apart, and 2.4 times with loads of": (
+    "1.9 times as long with loads apart, and 2.4 times with loads of neighbours": (
         lambda it: all(
             about(said, faster(it.fours[load, "apart"], it.fours[load, "neighbours"]))
             for load, said in zip(it.names, ("1.9", "2.4"), strict=True)

@@ -104,7 +104,7 @@ CLAIMS = {
             and all(near(from_l2(m), it.large.nbytes) for m in it.longer.values())
         )
     ),
-    "For now four of the 32 lanes go on to a new sector in each step": (
+    "Now four of the 32 lanes go on to a new sector in each step": (
         lambda it: {going_on(16_385, step) for step in range(8)} == {4}
     ),
     "With 16,392, a multiple of eight, each row begins where a sector does": (
