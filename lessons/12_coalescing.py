@@ -162,7 +162,7 @@ compare({offset: (m, emulate(take)[4, 256](few_out, few, offset, 1))
 #
 # From stride 8 to 16, L1 and L2 are asked for no more, and yet the time nearly doubles: memory delivers twice the bytes.
 # The L2 of this GPU fetches pieces of 64 bytes, two sectors, and now one of the two goes unused.
-# At stride 12 the lanes are 48 bytes apart and touch each piece of 64: memory delivers 805 MB, all that lies between. (CUDA takes a hint about the pieces: `cudaLimitMaxL2FetchGranularity`.)
+# At stride 12 the lanes are 48 bytes apart and touch each piece of 64: memory delivers 805 MB, all that lies between.
 #
 # At stride 32 no more bytes move than at 16, and the time still rises, by 13%. These counters do not say why.
 #
@@ -278,8 +278,7 @@ for kernel in copy_along, copy_down:
 plot_requests({"copy_along": lanes_at(), "copy_down": lanes_at(stride=SIDE)})
 
 # %% [markdown]
-# Keep this picture.
-# Each warp loads 32 numbers. But the lanes of `copy_along` share one line, and those of `copy_down` need a sector each, and use an eighth of it.
+# Keep this picture: the lanes of `copy_along` share one line, and those of `copy_down` need a sector each, and use an eighth of it.
 # What counts is not where *one* thread goes, but where the 32 *lanes* are at the same moment.
 
 # %% tags=["timing", "hide-input"]
@@ -438,15 +437,15 @@ compare({"every 32nd number": by_ones, "every 32nd four": by_fours},
 # %% [markdown]
 # ## What changed
 #
-# | launch | control | sectors per request | who needs the rest | times as long |
-# |---|---|---|---|---:|
-# | `take`, offset 1 | offset 0 | 5, not 4 | the next warp, from L1 | 1.04 |
-# | `take`, stride 8 | stride 1 | 32, not 4 | nobody | 2.6 |
-# | `take_mass`, structs | an array of masses | 16, not 4 | nobody | 1.6 |
-# | `copy_down` | `copy_along` | 32, not 4 | other warps; L1 collects no stores | 3.6 |
-# | `copy_in_turn`, neighbours, loads | loads apart | 16, not 4 | the thread, from L1 | 0.8 |
-# | … stores | stores apart | 16, not 4 | the thread; L1 collects no stores | 1.9 |
-# | `sum_rows_by_fours` | `sum_rows_by_warps` | 16, and needs 16 | nothing is left over | 0.8 |
+# | launch | sectors per request | who needs the rest | times as long as with 4 |
+# |---|---:|---|---:|
+# | `take`, offset 1 | 5 | the next warp, from L1 | 1.04 |
+# | `take`, stride 8 | 32 | nobody | 2.6 |
+# | `take_mass`, structs | 16 | nobody | 1.6 |
+# | `copy_down` | 32 | other warps; L1 collects no stores | 3.6 |
+# | `copy_in_turn`, loads of neighbours | 16 | the thread, from L1 | 0.8 |
+# | `copy_in_turn`, stores to neighbours | 16 | the thread; L1 collects no stores | 1.9 |
+# | `sum_rows_by_fours` | 16, all used | | 0.8 |
 
 # %% [markdown]
 # ## On your own

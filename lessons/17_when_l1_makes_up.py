@@ -104,10 +104,9 @@ plot_levels({f"{m.kernel}, {m.median_us:,.0f} µs": m.traffic
 # %% [markdown]
 # The wasteful kernel wins: it takes about three quarters of the time.
 #
-# The uppermost bars are what we counted: `sum_rows` requests eight times as many bytes as `sum_columns`.
+# From L1, `sum_rows` requests eight times as many bytes as `sum_columns`, as we counted.
 # But from L2, L1 requests the matrix once in either kernel: the waste never leaves L1.
-# So `sum_rows` need not be slower.
-# Why is it faster?
+# So `sum_rows` need not be slower. Why is it faster?
 
 # %% [markdown]
 # ## Who waits less?
@@ -235,7 +234,7 @@ compare({(f"{window:,}", f"{128 * 4 * window // 2**10} KB",
 #
 # So far both kernels wait most of the time, and they have few threads: 6% of those that the GPU can hold.
 # More threads have more loads in flight.
-# So cut each row, or each column, into strips, and give each strip to a thread of its own, which stores the sum of its strip.
+# So cut each row, or each column, into strips, and give each strip to a thread of its own.
 # A block has 64 rows, or columns, along x, and one strip along y.
 
 # %%
@@ -290,7 +289,7 @@ plot_series(
     xlabel="threads, each with its share of the same numbers", scale="log")
 
 # %% [markdown]
-# Each point adds up the same numbers. (The first ones are a little slower than the kernels before; they execute more instructions.)
+# (The first points are a little slower than the kernels before, which execute fewer instructions.)
 # At first, twice the threads nearly halve the time of column sums, since twice as many loads are in flight.
 # Row sums gain once, and then no more; in the end, column sums are three times as fast.
 #

@@ -288,13 +288,13 @@ CLAIMS = {
         )
     ),
     # what changed
-    "5, not 4 | the next warp, from L1 | 1.04 |": (
+    "5 | the next warp, from L1 | 1.04 |": (
         lambda it: about("1.04", faster(it.by_stride[1], it.by_offset[1]))
     ),
-    "32, not 4 | nobody | 2.6 |": (
+    "32 | nobody | 2.6 |": (
         lambda it: about("2.6", faster(it.by_stride[1], it.by_stride[8]))
     ),
-    "16, not 4 | nobody | 1.6 |": (
+    "16 | nobody | 1.6 |": (
         lambda it: about(
             "1.6", faster(it.layouts["mass", "arrays"], it.layouts["mass", "structs"])
         )
@@ -305,16 +305,16 @@ CLAIMS = {
     "the thread, from L1 | 0.8 |": (
         lambda it: about("0.8", faster(*(it.fours[load, "apart"] for load in it.names)))
     ),
-    "nothing is left over | 0.8 |": (
+    "16, all used | | 0.8 |": (
         lambda it: about("0.8", faster(it.by_ones, it.by_fours))
     ),
-    "16, and needs 16": (
+    "`sum_rows_by_fours` | 16, all used |": (
         lambda it: (
             sectors(it.sum_rows_by_fours, 4, 64, it.sums, it.matrix.ravel(), it.SIDE)
             == 16
         )
     ),
-    "16, not 4": (
+    "loads of neighbours | 16 |": (
         lambda it: (
             sectors(it.copy_in_turn, 1, 256, it.few_out, it.few, *(2 * [it.NEIGHBOURS]))
             == 16

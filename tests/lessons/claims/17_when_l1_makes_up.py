@@ -182,7 +182,7 @@ CLAIMS = {
             and 0.5 < faster(of_columns(it, 16_384), of_columns(it, 8192)) < 0.55
         )
     ),
-    "The first ones are a little slower than the kernels before; they execute more": (
+    "The first points are a little slower than the kernels before, which execute": (
         lambda it: all(
             1 < faster(before, first) < 1.06
             and executed(before) < executed(first)
