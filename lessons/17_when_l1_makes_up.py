@@ -383,7 +383,13 @@ task = exercise("rows_apart")
 task
 
 # %%
-rows_apart = {"sectors": ..., "new": ..., "steps": ..., "in one bank": ...}
+rows_apart = {
+    "sectors": ...,
+    "new": ...,
+    "steps": ...,
+    "in one bank": ...,
+}
+
 
 task.check(rows_apart)
 
@@ -391,7 +397,12 @@ task.check(rows_apart)
 # <details><summary>Solution</summary>
 #
 # ```python
-# rows_apart = {"sectors": 32, "new": 16, "steps": 2, "in one bank": 4}
+# rows_apart = {
+#     "sectors": 32,
+#     "new": 16,
+#     "steps": 2,
+#     "in one bank": 4,
+# }
 # ```
 #
 # 2,052 is 4 more than a multiple of 8, and of 32.

@@ -20,10 +20,12 @@ from lessons.build import (
     strays,
 )
 from lessons.publishing.assignments import (
+    answered,
     assignment,
     assignment_path,
     exercise_files,
     kinds_of,
+    text_of_answer,
     with_exercises,
 )
 from lessons.publishing.convert import convert, lessons_of
@@ -76,8 +78,9 @@ def test_a_lesson_names_exercises_that_its_assignment_has(lesson):
     name = re.search(r'^task = exercise\("(\w+)"\)$', text, re.MULTILINE)[1]
     task = tasks[name]
 
-    assert f"{task.given_text.rstrip()}\n\n\ntask.check({task.kernel_name})" in text
-    assert f"```python\n{task.answer_text.rstrip()}\n```" in text
+    given, answer = (text_of_answer(task, solved).rstrip() for solved in (False, True))
+    assert f"{given}\n\n\ntask.check({answered(task)})" in text
+    assert f"```python\n{answer}\n```" in text
     assert set(re.findall(r'exercise\("(\w+)"\)', text)) <= tasks.keys()
     for stars, named in STARRED.findall(text):
         assert len(stars) == tasks[named].stars, named
