@@ -557,4 +557,4 @@ task.check(largest)
 # - [Using CUDA warp-level primitives](https://developer.nvidia.com/blog/using-cuda-warp-level-primitives/): why lanes no longer stay side by side.
 # - [Compute Sanitizer, racecheck](https://docs.nvidia.com/compute-sanitizer/ComputeSanitizer/index.html#racecheck-tool): RAW, WAR, WAW and hazards.
 #
-# *Next:* [Keep a thread's numbers close](16_own_memory.ipynb): of two kernels that count the same dice, the one that executes more is seven times as fast; where are its counts?
+# *Next:* [Keep a thread's numbers close](16_own_memory.ipynb): two kernels count the same dice, one by index and one by comparing with each face. Which is faster, and where are its counts?
