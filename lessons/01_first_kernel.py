@@ -27,7 +27,7 @@ device
 # %% [markdown]
 # ## What is left of a loop?
 #
-# The line above says where kernels run in this notebook: on this machine's GPU, or in an emulator if there is none.
+# The line above says where kernels run: on this machine's GPU, or in an emulator if there is none.
 # The emulator counts what kernels do. Times always come from a GPU: from yours, or recorded on an NVIDIA H200.
 #
 # Here is a loop that adds one to each of 100,000 numbers.
@@ -156,7 +156,7 @@ plot_schedule(lengths, multiprocessors=3, places=2)
 # The drawing shows twelve blocks on a small GPU: three multiprocessors with room for two blocks each.
 # Time runs to the right. When a block ends, a waiting block takes its place, and that need not be the next one by number: in this drawing, whose times are made up, block 7 starts before block 6.
 #
-# Three rules go with this:
+# Three rules:
 #
 # - Blocks run in any order, at the same time or one after another. CUDA promises no order, so build on none.
 # - Blocks are independent. None may wait for one that may not have started yet: that one may be waiting for its room.
@@ -482,6 +482,8 @@ compare({"x to the column": straight, "x to the row": swapped},
 # With 491 blocks instead of 391, the kernel without a guard wrote into the next array, and no call raised anything.
 #
 # ## From the small to the large
+#
+# Test in this order:
 #
 # 1. the smallest size that can go wrong, with `emulate`, until `check` agrees;
 # 2. sizes that are no multiple of the block;

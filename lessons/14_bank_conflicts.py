@@ -659,7 +659,8 @@ task.check(turn_float64)
 # A compiler may merge loads: four neighbouring `float32` of one thread can become a single load of 16 bytes. The emulator counts what the source says.
 #
 # NVIDIA's profiler, Nsight Compute, calls conflicts `l1tex__data_bank_conflicts_pipe_lsu_mem_shared`.
-#
+
+# %% [markdown]
 # <details><summary>For the curious: when halves go together</summary>
 #
 # Both half warps of a *load* of 8 bytes go together if lanes 0 and 1, 2 and 3, and so on ask for the same element, or if 0 and 2, 1 and 3, 4 and 6, and so on do. Groups of five do not, although they ask for fewer bytes. Quarter warps pair up in the same way. The halves and quarters of a *store* never go together.
