@@ -668,7 +668,8 @@ task.check(turn_float64)
 # NVIDIA's guide does not say so; the course's tests compare the rule with an H200's counters.
 #
 # </details>
-#
+
+# %% [markdown]
 # <details><summary>For the curious: other counts</summary>
 #
 # That counter has more than the rule counts: in these transposes, up to 0.2 a request. We take it for waiting on other traffic.
