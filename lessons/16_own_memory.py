@@ -564,4 +564,4 @@ task.check(cubic)
 # - [CUDA C++ Programming Guide, device memory accesses](https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#device-memory-accesses): local, constant and texture memory, from the source.
 # - [Numba: memory management](https://numba.readthedocs.io/en/stable/cuda/memory.html): local, shared and constant arrays.
 #
-# *Next:* [Know when a cache makes up for it](17_when_l1_makes_up.ipynb): of two kernels that add up the same numbers, the one that requests eight times as many bytes wins. When does it lose?
+# *Next:* [Know when a cache makes up for it](17_when_l1_makes_up.ipynb): two kernels add up the same numbers, and one of them requests eight times as many bytes. Must it be the slower one?

@@ -476,7 +476,22 @@ task.check(turn_rows)
 # <details><summary>Solution</summary>
 #
 # ```python
+# STEP = 3
+#
+#
+# @cuda.jit
+# def turn_rows(new_sums, new_marks, sums, marks):
+#     """Each block moves one row of both tables to the left."""
+#     size = cuda.blockDim.x
+#     wide = cuda.shared.array(0, float64)[:size]
 #     narrow = cuda.shared.array(0, int16)[4 * size:]
+#     row, col = cuda.blockIdx.x, cuda.threadIdx.x
+#     wide[col] = sums[row, col]
+#     narrow[col] = marks[row, col]
+#     cuda.syncthreads()
+#     there = (col + STEP) % size
+#     new_sums[row, col] = wide[there]
+#     new_marks[row, col] = narrow[there]
 # ```
 #
 # The first array has `size` elements of 8 bytes, and a slice of the second counts in elements of 2 bytes.
