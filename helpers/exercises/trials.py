@@ -231,7 +231,10 @@ def stretched(trial, side) -> Trial:
         moved = closer(arrays) if len(kinds) == 1 else {}
         return replace(trial, arguments=trial.arguments | moved, side=side)
     top = min(map(largest_of, arrays.values()))
-    found = replace(trial, arguments=trial.arguments | filling(arrays, side, top))
+    moved = filling(arrays, side, top)
+    if moved is arrays:
+        return trial
+    found = replace(trial, arguments=trial.arguments | moved)
     try:
         with np.errstate(over="raise"):
             found.expected  # noqa: B018

@@ -48,7 +48,7 @@ BLOCKS = "No barrier orders threads of different blocks: "
         (RELEASE | ACQUIRE, f"{PUT}7 and line 8"),
         (
             {"second_cell": "a[3]"},
-            "`tile` and `a` overlap: take slices that do not, or",
+            "`tile` and `a` overlap: take slices that do not. Only",
         ),
         ({"second": site(3, "", 9)}, f"{PUT}7 and line 9"),
         ({"first": site(2, "", 5), "second": site(3, "", 9)}, f"{PUT}5 and line 9"),
