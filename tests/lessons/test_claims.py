@@ -11,14 +11,14 @@ from lessons.build import ROOT
 from lessons.publishing.convert import convert, lessons_of
 from tests.lessons.claims import about, claims_of, fallen, left_by
 from tests.quick import drawn, slow
-from tests.specimens.lesson_runs import LADDERS, run_of
+from tests.specimens.lesson_runs import LONG, run_of
 
 LESSONS = lessons_of(ROOT)
 RECORDED = store.read(store.file_of(store.USUAL, "times"))["runs"]
 CLAIMING = [it for it in LESSONS if claims_of(it)]
 TIMED = [it for it in CLAIMING if it.stem in RECORDED]
 FEWEST = 10
-MOST = [slow(it) if it.stem[:2] in LADDERS else it for it in CLAIMING]
+MOST = [slow(it) if it.stem[:2] in LONG else it for it in CLAIMING]
 RENEWED = [drawn(lesson, every=8) for lesson in TIMED[1:]]  # each runs once more
 stem_of = attrgetter("stem")
 

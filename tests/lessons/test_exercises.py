@@ -19,7 +19,7 @@ from tests.lessons.variants import variants_of
 from tests.quick import exhaustive, slow, turn_of
 from thirty_two_lanes.assembly.compiler import missing
 
-EVERY = 8  # of the exercises that no commit changes, one in so many is quick
+EVERY = 16  # of the exercises that no commit changes, one in so many is quick
 EVERYTHING_ELSE = [look for look in LOOKS if look is not is_no_stub]
 
 
