@@ -169,3 +169,12 @@ def routines(whole, single, double, n):
     double[i] = double[i] / double[i + 1]
     single[i + 2] = math.sqrt(single[i + 2])
     double[i + 2] = 1 / double[i + 2]
+
+
+@cuda.jit
+def neighbours_of_all(x):
+    """Shared memory beside a barrier of the grid, which brings code of its own."""
+    tile = cuda.shared.array(256, float32)
+    tile[cuda.threadIdx.x] = x[cuda.grid(1)]
+    cuda.cg.this_grid().sync()
+    x[cuda.grid(1)] = tile[255 - cuda.threadIdx.x]

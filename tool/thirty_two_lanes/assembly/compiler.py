@@ -40,6 +40,7 @@ class MachineCode:
     entry: str  # its name there
     log: str  # the linker's
     cubin: bytes
+    capability: tuple[int, int]
 
 
 def missing() -> str:
@@ -96,7 +97,7 @@ def machine_code(function, types, options, capability) -> MachineCode:
             f"NVIDIA's compiler cannot compile `{function.__name__}` for compute "
             f"capability {dotted(capability)}: {''.join(first)}"
         ) from None
-    return MachineCode(made.fndesc.llvm_func_name, log, cubin)
+    return MachineCode(made.fndesc.llvm_func_name, log, cubin, capability)
 
 
 def dotted(capability) -> str:

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 REGISTERS, STACK = 0x2F, 0x12
 LONG = 0x04  # an attribute's format: as many bytes as its header says
 SPILLS = r"(\d+) bytes spill stores, (\d+) bytes spill loads"
-RESERVED = ".nv.shared.reserved.0"  # where it is, a block's bytes count this in:
-RESERVED_BYTES = 1024
+RESERVED_BYTES = 1024  # of a block's shared memory: machine code counts them in
+RESERVED_FROM = 9, 0  # this compute capability on
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,7 @@ class Resources:
         entry = next(n for n, symbol in symbols if symbol.name == code.entry)
         known = attributes(sections[".nv.info"].data(), entry)
         shared = sizes.get(f".nv.shared.{code.entry}", 0)
+        reserved = RESERVED_BYTES * (shared > 0 and code.capability >= RESERVED_FROM)
         begin, log = f"entry function '{code.entry}'", code.log.replace("\0", "")
         own_part = log.partition(begin)[2].partition("Compile time")[0]
         spills = re.search(SPILLS, own_part)
@@ -50,7 +51,7 @@ class Resources:
             stack=known.get(STACK, 0),
             spill_stores=stores,
             spill_loads=loads,
-            shared_memory=shared - RESERVED_BYTES * (shared > 0 and RESERVED in sizes),
+            shared_memory=shared - reserved,
             constant_memory=sizes.get(".nv.constant3", 0),
         )
 
