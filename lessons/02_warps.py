@@ -125,7 +125,7 @@ def grown(count, threads, run):
 counted = [grown(96 * 32, threads, emulate) for threads in (48, 96)]
 timed = [grown(96 * 2**17, threads, measure) for threads in (48, 96)]
 compare(dict(zip((48, 96), zip(counted, timed, strict=True), strict=True)),
-        "lanes at work, %", "instructions", "µs", by="threads per block")
+        "active share, %", "instructions", "µs", by="threads per block")
 
 # %% [markdown]
 # The GPU takes a third longer, too.
@@ -300,7 +300,7 @@ many_steps = np.zeros(half, np.int64)
 walks = [measure(count_steps)[half // 128, 128](many_steps, many, first)
          for first in (0, half)]
 compare({"mixed": (mixed, walks[0]), "by length": (tidy, walks[1])},
-        "lanes at work, %", "instructions", "µs", by="order")
+        "active share, %", "instructions", "µs", by="order")
 
 # %% [markdown]
 # Sorting halves the instructions: numbers with equally many steps now share a warp.
@@ -354,7 +354,7 @@ square_out = np.zeros_like(square)
 # Counts it in both shapes of a block.
 compare({block: emulate(part_by_row)[grid, block](square_out, square)
          for grid, block in [((4, 4), (16, 16)), ((2, 8), (32, 8))]},
-        "lanes at work, %", by=("x", "y"))
+        "active share, %", by=("x", "y"))
 
 # %% [markdown]
 # In 16 × 16 each warp holds an even row and an odd one, so half of the lanes wait.

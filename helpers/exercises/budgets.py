@@ -282,8 +282,8 @@ BUDGETS = {
         "Its warps execute {:,} instructions of the emulator",
     ),
     "active": Budget(
-        "active lanes: at least a share of {}, and no more idle lanes than that share "
-        "leaves in the course's answer",
+        "active share: at least {}, and idle lanes are counted, too, so that busy work "
+        "does not help",
         active,
     ),
     "operations": counted(

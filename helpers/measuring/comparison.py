@@ -96,7 +96,7 @@ QUANTITIES = {
     "waits most for": Quantity("counters", lambda it: next(iter(it.waits), None)),
     "threads per block": Quantity("threads_per_block", lambda it: it.threads_per_block),
     "instructions": Quantity("divergence", lambda it: it.divergence.instructions),
-    "lanes at work, %": Quantity(
+    "active share, %": Quantity(
         "divergence", lambda it: 100 * it.divergence.active_share
     ),
     "sectors per load": of_loads("sectors", "requests"),

@@ -24,7 +24,7 @@ METADATA = {
     },
     "language_info": {"name": "python"},
 }
-HEADING = re.compile(r"\n+(?=#{1,6} )")
+PART = re.compile(r"\n+(?=#{1,6} )|(?<=</details>)\n\n+")
 FOLDED = "hide-input"  # the tag of a cell that only prepares data, or measures
 FENCE = "```"  # a line behind one may begin with `#` and be no heading
 NEW_CELL = {
@@ -65,14 +65,16 @@ def below_the_title(cells):
 def parsed(text):
     """The cells of a lesson's text: not to be changed, since they are given again."""
     cells = jupytext.reads(text, fmt="py:percent").cells
-    return [part for cell in cells for part in by_headings(cell)]
+    return [part for cell in cells for part in parts(cell)]
 
 
-def by_headings(cell):
-    """A text in parts that begin with its headings: each begins a slide."""
+def parts(cell):
+    """A text in parts that begin with its headings: each begins a slide. What follows
+    a fold is apart, too, since it would stick to the fold when that is closed.
+    """
     if cell.cell_type != "markdown" or FENCE in cell.source:
         return [cell]
-    texts = HEADING.split(cell.source)
+    texts = PART.split(cell.source)
     return [v4.new_markdown_cell(it.strip("\n"), metadata=cell.metadata) for it in texts]
 
 

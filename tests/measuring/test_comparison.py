@@ -101,7 +101,7 @@ RUN = emulate(spread)[1, 16](TO, FROM)
 EMULATED = {
     "threads per block": 16,
     "instructions": RUN.divergence.instructions,
-    "lanes at work, %": 50.0,
+    "active share, %": 50.0,
     "sectors per load": 16.0,
     "sectors per request": 9.0,
     "bank conflicts": 2,

@@ -40,8 +40,8 @@ class Device:
         """Where kernels run and what times are worth, in one sentence."""
         if not self.has_gpu:
             return (
-                "Emulator: no GPU here. Counts are exact for your source (a compiler "
-                "may merge or drop accesses); times, where shown, are of a GPU."
+                "Emulator: no GPU here. It counts what your source does (a compiler "
+                "may merge or drop some of it); times, where shown, are of a GPU."
             )
         present = cuda.get_current_device()
         major, minor = self.compute_capability

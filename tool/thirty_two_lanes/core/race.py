@@ -273,7 +273,10 @@ class Races(tuple):
     """
 
     def __repr__(self):
-        return "\n".join(map(repr, self)) or "no race"
+        if self or not self.minor:
+            return "\n".join(map(repr, self)) or "no race"
+        titles = (f"{minor.title} (`races.minor`)" for minor in self.minor)
+        return "\n".join(["no race between warps that changes a value, but", *titles])
 
 
 Races.minor = Races()

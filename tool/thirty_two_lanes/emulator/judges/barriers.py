@@ -46,8 +46,8 @@ class Missing(NamedTuple):
         """What a report says of it."""
         threads, blocks = counted(self.threads, "thread"), counted(self.blocks, "block")
         gpu = (
-            "Since Volta a barrier does not wait for threads that have ended; those "
-            "that skip it and go on may leave the others waiting forever"
+            "A barrier does not wait for threads that have ended; those that skip it "
+            "and go on may leave the others waiting forever"
             if self.left
             else "A GPU takes the two for one barrier, which CUDA does not promise"
         )
