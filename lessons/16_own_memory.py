@@ -3,15 +3,15 @@
 #
 # *55 minutes*
 #
-# **What you'll do:** let two kernels count the same dice, find in the machine code where each of them keeps its counts, find out what makes one of them slow, and look for a better place.
+# **What you'll do:** let two kernels count the same dice, find in the machine code where each of them keeps its counts, see why the one with less work is the slower one, and look for a place that beats both.
 #
 # **What you'll learn:**
 #
 # - find out from `assemble` whether a local array is in registers or in local memory
-# - see what spills when registers run out, and what that costs
+# - say what spills when registers run out, and what that costs
 # - choose between registers, local, shared, constant and global memory for a number
 #
-# **What you'll need:** the memories and caches, as in [Know where a number lives](11_memory_hierarchy.ipynb), sectors, as in [Fetch no more than you use](12_coalescing.ipynb), and what threads share, as in [Use a tile where it pays](13_shared_memory.ipynb), [Share a tile without queueing](14_bank_conflicts.ipynb) and [Wait for one another](15_barriers_and_races.ipynb).
+# **What you'll need:** [caches](11_memory_hierarchy.ipynb), [sectors](12_coalescing.ipynb), and shared memory with its [tiles](13_shared_memory.ipynb), [banks](14_bank_conflicts.ipynb) and [barriers](15_barriers_and_races.ipynb).
 
 # %%
 import numpy as np
@@ -25,8 +25,8 @@ device
 # %% [markdown]
 # ## Which count is slower?
 #
-# Each thread throws a die again and again, and counts how often each face comes.
-# The die has eight faces: a new random number, of which the highest three bits are the face.
+# Each thread throws a die of eight faces again and again, and counts how often each face comes.
+# A throw makes a new number out of the last one, and its highest three bits are the face.
 # Thread `i` begins with the number `apart * i`, its seed, so that each throws faces of its own.
 #
 # The counts concern nobody else, so each thread needs an array of its own.
@@ -51,7 +51,7 @@ def count_by_index(counts, apart, throws):
 
 
 # %% [markdown]
-# Here is a clumsy one. It goes through all eight faces at each throw, and adds 1 where the face is the right one and 0 elsewhere (a comparison is 1 if it is true):
+# Here is a clumsy one. At each throw it goes through all eight faces, and adds 1 where the face is the one thrown and 0 elsewhere (a comparison is 1 if it is true):
 
 # %%
 @cuda.jit
@@ -70,7 +70,7 @@ def count_by_name(counts, apart, throws):
 
 
 # %% [markdown]
-# **Predict.** The second one does eight additions for each of the first. Which is faster, and by how much?
+# **Predict.** The second one makes eight comparisons and eight additions where the first makes one addition. Which is faster, and by how much?
 
 # %% tags=["hide-input"]
 # Prepares a launch of all threads that the GPU holds, and dice to check by.
@@ -113,25 +113,29 @@ plot_times([m.kernel for _, m in (indexed, named)],
            [m.median_us for _, m in (indexed, named)])
 
 # %% [markdown]
-# The clumsy one wins: it executes 3.2 times as many instructions, and `count_by_index` takes more than six times as long.
-# Where does the time go?
+# The clumsy one wins: it executes 3.2 times as many instructions (counted below), and yet `count_by_index` takes more than six times as long.
+# So what does an index cost?
 #
 # ## Registers have names, and no addresses
 #
 # A thread computes with **registers**, places of four bytes each.
-# A multiprocessor has 65,536 of them, 256 KB, as many bytes as L1 and shared memory have together; a block gets its share when it starts, and keeps it until it ends.
+# A multiprocessor has 65,536 of them, as many bytes as L1 and shared memory have together. A block gets its share when it starts, and keeps it until it ends.
 #
-# An instruction names its registers: "add R4 and R5". The names are written in the machine code.
-# So no instruction can say "register number *face*": a register has no address.
+# An instruction names its registers: "add R4 and R5". The names stand in the machine code, which is the same at each throw.
+# So no instruction can say "register number *face*".
+#
+# This is the page in one sentence: **a register has a name and no address, so an index that only the data knows cannot lead to it.**
 
 # %% [markdown]
 # When can an array be in registers, then?
 # When the compiler knows, for each access, *which* cell is meant: then each cell becomes a variable with a register.
-# In `count_by_name` each index comes from a loop of fixed length. The compiler **unrolls** it: it repeats the body once for each face, and in each copy the face is a number.
-# In `count_by_index` nobody knows before the throw.
-#
-# `assemble` counts the machine instructions behind each line of a kernel, each once, however often it is executed.
-# In which line do you see where the counts are?
+# In `count_by_name` each index comes from a loop of fixed length. The compiler **unrolls** it: it repeats the body once for each face, and in each copy the face is a number, so the cell has a name.
+# In `count_by_index` nobody knows the face before the throw. So the compiler puts the counts where there are addresses. Where?
+
+# %% [markdown]
+# `assemble` shows the machine instructions behind each line of a kernel, each once, however often it is executed.
+# A load is an `LD`, a store an `ST`, and the next letter is the memory: `G` for global, `S` for shared.
+# Which letter stands in the line that counts?
 
 # %%
 by_index, by_name = (assemble(kernel)[2, 128](counts, APART, 64)
@@ -139,18 +143,19 @@ by_index, by_name = (assemble(kernel)[2, 128](counts, APART, 64)
 by_index
 
 # %% [markdown]
-# In `mine[seed >> 29] += 1`: a count is loaded from *local memory* (`LDL`), and stored back (`STL`). (The compiler repeats the body of this loop, too, so there are five of each.)
-# The first line says that each thread takes 32 bytes of local memory, room for eight counts.
-# `by_name` says instead: "`mine` is in registers". It takes no local memory, and no more registers than the other, so a multiprocessor holds as many warps of either.
+# An `L`: in `mine[seed >> 29] += 1`, a count is loaded from *local memory* (`LDL`), and stored back (`STL`). (The compiler repeats the body of this loop, too, so there are five of each.)
+# The first line of the output says how much each thread takes of it: 32 bytes, room for eight counts.
+#
+# Of the other kernel (look at `by_name`), `assemble` says: "`mine` is in registers". It takes no local memory, and no more registers than the first one, so a multiprocessor holds as many warps of either.
 #
 # ## Local memory has addresses
 #
 # **Local memory** is where the compiler puts an array whose indices it does not know, as a rule.
-# Only one thread sees it, but it is a piece of global memory, behind the same caches.
+# *Local* says who sees it: one thread. It does not say that it is near. It is a piece of global memory, behind the same caches.
 
 # %% [markdown]
 # So a warp's load from it is a request like any other, and touches sectors. How do they lie?
-# The hardware puts cell 0 of all 32 lanes side by side, then cell 1 of all lanes, and so on. So each cell of the array has a line, 128 bytes, with four bytes for each lane.
+# The hardware puts cell 0 of all 32 lanes side by side, then cell 1 of all lanes, and so on. So each of our faces has a line, 128 bytes, with four bytes for each lane's count.
 #
 # **Predict.** How many sectors does a request touch if all lanes have thrown the same face, and how many if all eight faces are among them?
 
@@ -162,13 +167,12 @@ faces = (np.uint32(1664525 * APART % 2**32) * lanes
 plot_sectors([int(at) for at in 128 * faces + 4 * lanes])
 
 # %% [markdown]
-# With the same face, the lanes share one line, four sectors. Here, with all eight, they touch 26 sectors of eight lines.
+# A row is the line of one face; in it are the lanes that threw this face, at the first throw. Together they touch 26 sectors of eight lines. With one face for all, it is one line, four sectors.
 #
-# So which of the two takes the time, the sectors or the lines?
-# The control is a warp with fewer dice, whose lanes share them. `count_dealt` is `count_by_index` with such seeds: lane `L` throws die `L >> shift & mask`.
-# With four dice, eight neighbours may share each of them (`shift=3`, `mask=3`), or every fourth lane may (`shift=0`).
+# So more faces mean more sectors and more lines. Which of the two takes the time?
+# To part them, give a warp four dice. If eight *neighbours* share each, they share a sector, too. If *every fourth* lane does, all four dice meet in each sector; the lines are as many.
 #
-# **Predict.** Which of the two touches more sectors, which more lines, and which takes longer?
+# `count_dealt` is `count_by_index`, but for the seed: lane `L` throws die `L >> shift & mask` of its warp.
 
 # %%
 @cuda.jit
@@ -187,16 +191,15 @@ def count_dealt(counts, shift, mask, throws):
 
 
 # %% tags=["timing", "hide-input"]
-# Deals the dice of a warp to its lanes in five ways, and counts pieces.
+# Deals the dice of a warp to its lanes in four ways, and counts pieces.
 def pieces(faces, size):
     """How many pieces of so many bytes a warp touches at a throw."""
     at = np.sort((128 * faces + 4 * (THREADS & 31)).reshape(-1, 32) // size)
     return np.mean(1 + np.count_nonzero(np.diff(at), axis=1))
 
 
-DEALS = {"one die": (0, 0), "4 dice, for 8 neighbours each": (3, 3),
-         "4 dice, for every fourth lane": (0, 3),
-         "8 dice, for every eighth lane": (0, 7), "32 dice": (0, 31)}
+DEALS = {"one die for all": (0, 0), "4 dice, for 8 neighbours each": (3, 3),
+         "4 dice, for every fourth lane": (0, 3), "32 dice": (0, 31)}
 dealt = {}
 for name, (shift, mask) in DEALS.items():
     die = THREADS - (THREADS & 31) + (THREADS >> shift & mask)
@@ -208,21 +211,21 @@ for name, (shift, mask) in DEALS.items():
                    pieces(fallen, 32), pieces(fallen, 128))
 
 compare(dealt,
-        {"sectors": lambda row: row[1], "lines": lambda row: row[2]},
+        {"sectors of a request": lambda row: row[1],
+         "lines of a request": lambda row: row[2]},
         "µs", "sectors to L2 per warp", by="the dice of a warp")
 
 # %% [markdown]
-# Compare rows that differ in one thing.
-# The second and the third touch as many lines, and with 3.4 times as many sectors, a launch takes 3.2 times as long.
-# The first two touch as many sectors, and 3.4 times the lines take a third longer. So do the last two, and a third more lines take less than a tenth longer.
+# From the first row to the second, only the lines become more, and the launch takes a third longer.
+# From the second to the third, only the sectors become more, by the same factor of 3.4, and it takes 3.2 times as long.
 # So it is the sectors that take most of the time, and the lines a little.
 #
 # Do they come from memory? The loads do not even leave the multiprocessor: L1 delivers them. But L1 passes every store on to L2, sector by sector: the last column has those of 4,096 throws.
-# (Which of the two is narrow, the loads or the stores, this does not tell.)
+# (Which of the two holds the warps up, the loads or the stores, no launch here tells.)
 #
 # ## Is there a better place?
 #
-# Shared memory has addresses, too, and it is near. Let each thread count in a column of its own of a shared array. Nobody else touches that column, so there is no barrier; and all lanes of a warp are in different banks, whatever they throw.
+# Shared memory has addresses, too, and it is near. Let each thread count in its own column of a shared array. Nobody else touches that column, so there is no barrier; and all lanes of a warp are in different banks, whatever they throw.
 #
 # **Predict.** Which is faster now, registers with a comparison for each face, or shared memory with an index?
 
@@ -242,30 +245,28 @@ def count_in_shared(counts, apart, throws):
 
 
 # %% tags=["timing", "hide-input"]
-# Measures shared memory, and local memory with one face for all.
-alike, shared = both(count_by_index, 0), both(count_in_shared)
+# Measures shared memory, beside registers and local memory.
+shared = both(count_in_shared)
 compare({"registers": named, "shared memory": shared,
-         "local memory, the same face": alike,
-         "local memory, thrown faces": indexed},
+         "local memory": indexed},
         "µs", "instructions per warp", "issue slots used, %",
         "sectors to L2 per warp", by="where the counts are")
 
 # %% [markdown]
-# Shared memory: it executes hardly more instructions than local memory, and sends no count to L2 but the last ones.
+# Shared memory! It executes hardly more instructions than local memory, and sends no count to L2 but the last ones.
 # Registers are behind it because of the comparisons: with nearly three times as many instructions as shared memory, the kernel does hardly anything but issue them.
 
 # %% [markdown]
-# The rule: an array of a thread's own gets into registers if it is short and each index is known when the kernel is compiled: a number, or the variable of a loop of fixed length. Then it belongs there; the next section shows what it costs elsewhere.
+# The rule: an array of a thread's own gets into registers if each index is known when the kernel is compiled (a number, or the variable of a loop of fixed length), and if it is short enough to fit. Then nothing need be loaded or stored.
 # An index that comes from data sends it to local memory (the first exercise has an exception). If you need such an index, give each thread a column of shared memory, as long as there is room: eight counts for 1,024 threads take 32 KB.
 
 # %% [markdown]
-# ## What spills
+# ## More numbers than registers
 #
-# A multiprocessor has 65,536 registers for at most 2,048 threads, so only 32 are left for each if it is to hold as many threads as it can.
-# A kernel that takes more lets fewer threads in. They are dealt out to a thread by eights, up to 255.
+# A thread may have up to 255 registers. But if a multiprocessor is to hold as many threads as it can, 2,048, its 65,536 registers are 32 for each. A kernel that takes more lets fewer threads in.
 #
-# Here is a kernel that wants many: each thread throws 32 dice at a time, and adds up their faces.
-# Each index is known, so all the dice could be in registers.
+# Here is one: each thread throws 32 dice at a time, and adds up their faces.
+# Each index is known, so all the dice can be in registers.
 
 # %%
 DICE = 32
@@ -290,9 +291,9 @@ def thrower(**options):
 
 
 # %% [markdown]
-# The compiler takes 40 registers for it, so a multiprocessor holds one block of 1,024 threads where it has room for two.
+# The compiler takes 40 registers for it, so a multiprocessor holds one block of 1,024 threads where two could be.
 # There seems to be a remedy: `max_registers=32` forbids the compiler to take more. Now two blocks fit.
-# What does not fit any more is what the kernel holds. Some of its values are **spilled**: the compiler stores them in local memory, and loads them back when they are needed. How many bytes of it a thread takes, `assemble` says:
+# But the dice do not. Some values are **spilled**: the compiler stores them in local memory, and loads them back when they are needed. How many bytes of it a thread takes, `assemble` says:
 
 # %%
 found = np.zeros(launch[0] * launch[1], np.uint32)
@@ -321,24 +322,23 @@ compare(thrown, "registers",
 
 # %% [markdown]
 # It does not, by far.
-# Look at the 132 blocks first: there is one block on each multiprocessor, with either kernel, so nothing differs but the limit. The kernel that spills takes seven times as long, for 1.5 times as many instructions. Its warps wait for local memory, and those of the other never do. A request for a spilled value touches only one line, but at each round of 32 dice a warp stores 16 of them, and all go on to L2.
+# Look at the 132 blocks first, one on each multiprocessor with either kernel: nothing differs but the limit. The kernel that spills takes seven times as long, for 1.5 times as many instructions. Its warps wait for local memory, and those of the other never do. A request for a spilled value touches only one line, but at each round of 32 dice a warp stores 16 values, and all go on to L2.
 
 # %% [markdown]
 # With twice as many blocks, the free kernel runs them one after another, and takes twice as long. The limited one runs them together, and still takes 1.8 times as long as for half of them.
-# The free kernel does not lack warps: with one block it already issues an instruction in 88% of the cycles, so a second block beside it could save an eighth at most.
+# The free kernel does not even lack warps: with one block it already uses 88% of its issue slots, so a second block beside it could save an eighth at most.
 
 # %% [markdown]
-# The rule: before you limit registers, ask `assemble` what will be spilled. If it is nothing, the limit may pay; measure (no kernel of this page shows it).
+# The rule: before you limit registers, ask `assemble` what will be spilled. If it is nothing, the limit may pay: measure. (No kernel of this page shows it.)
 
 # %% [markdown]
 # ## One number for all lanes
 #
 # Some numbers are the same for all threads, and no kernel changes them: the weights of a filter.
+# Up to 64 KB of them can lie in **constant memory**. `cuda.const.array_like` puts a host array there when the kernel is compiled.
+# It is a piece of global memory, too, but behind a cache of its own, made for one case: all lanes ask for the same cell. One read serves them all, a **broadcast**, as in shared memory.
 #
-# Up to 64 KB of such numbers can lie in **constant memory**. `cuda.const.array_like` puts a host array there when the kernel is compiled.
-# It is a piece of global memory, too, but a cache of its own stands before it, made for one case: all lanes ask for the same cell. One read serves them all, a **broadcast**, as in shared memory.
-#
-# What if they do not? Let a warp walk in a circle of 256 cells, a chain again, with its lanes in one cell, in eight, and so on up to 32 different cells:
+# What if they do not? Let a warp walk along a chain, a circle in which each cell leads to the one 17 further on. Its lanes begin in one cell, or in some side by side.
 
 # %%
 def make_walk(cells):
@@ -375,61 +375,63 @@ def walk_global(out, following, distinct, steps):
 
 
 # %% [markdown]
-# **Predict.** How much longer does a walk take with 8, 16 or 32 different cells, in each of the two?
+# **Predict.** How much longer does a step take with 8, 16 or 32 different cells, in each of the two? And with one, if the circle is larger than 256 cells (1 KB)?
 
-# %% tags=["timing", "hide-input"]
-# Checks both walks, and times them from some numbers of cells.
+# %% tags=["hide-input"]
+# Checks both walks, each from four cells.
 CELLS, STEPS, DISTINCT = 256, 2**16, (1, 8, 16, 32)
 CIRCLE = np.roll(np.arange(CELLS, dtype=np.uint32), -17)
 WALKS = {"constant memory": (make_walk(CELLS), ()),
          "L1": (walk_global, (CIRCLE,))}
-places, walks = np.zeros(32, np.uint32), {}
-for place, (kernel, source) in WALKS.items():
+places = np.zeros(32, np.uint32)
+for kernel, source in WALKS.values():
     emulate(kernel)[1, 32](places, *source, 4, 1000)
     check(places, (np.arange(32) % 4 + 17_000) % CELLS)
-    walks[place] = [measure(kernel)[1, 32](places, *source, count, STEPS)
-                    for count in DISTINCT]
+
+# %% tags=["timing", "hide-input"]
+# Times both walks from some numbers of cells, and one in larger circles.
+walks = {place: [measure(kernel)[1, 32](places, *source, count, STEPS)
+                 for count in DISTINCT]
+         for place, (kernel, source) in WALKS.items()}
+tables = {kb: measure(make_walk(256 * kb))[1, 32](places, 1, STEPS)
+          for kb in (4, 60)}
+
 
 def step_ns(m):
-    """The time of a step of a walk."""
-    return 1000 * m.median_us / STEPS
+    """The time of a step of a walk, if there is one."""
+    return 1000 * m.median_us / STEPS if m else np.nan
 
 
-compare(dict(zip(DISTINCT, zip(*walks.values(), strict=True), strict=True)),
+rows = {(1, count): pair for count, pair
+        in zip(DISTINCT, zip(*walks.values(), strict=True), strict=True)}
+rows |= {(kb, 1): (m, None) for kb, m in tables.items()}
+compare(rows,
         {f"{place}, ns a step": lambda row, at=at: step_ns(row[at])
-         for at, place in enumerate(walks)}, by="different cells")
+         for at, place in enumerate(walks)},
+        by=("KB of the circle", "different cells"))
 
 # %% [markdown]
 # The cache of constant memory delivers one cell at a time: a step to one cell takes 17 ns, and each further cell adds 5.6. With 32 cells a walk takes nine times as long as in L1.
 # In L1 it makes no difference, if they lie side by side: 32 such cells take as long as one. (Scattered ones were not measured.)
 #
-# With all lanes in one cell, constant memory is a little faster than L1. Is it so for larger tables, too?
-
-# %% tags=["timing", "hide-input"]
-# Times the walk in constant memory for tables of four sizes, and one in L1.
-tables = {kb: measure(make_walk(256 * kb))[1, 32](places, 1, STEPS)
-          for kb in (1, 4, 16, 60)}
-compare({("constant memory", kb): m for kb, m in tables.items()}
-        | {("L1", 1): walks["L1"][0]},
-        {"ns a step": step_ns},
-        by=("memory", "KB of the table"))
+# With all lanes in one cell, constant memory is a little faster than L1, but only while the circle is small: in one of 4 KB a step already takes three times as long as in one of 1 KB. (In one of 60 KB it takes hardly longer than that.)
 
 # %% [markdown]
-# It is not. In a table of 4 KB a step already takes three times as long as in one of 1 KB, and in one of 60 KB hardly longer.
-# (So a first cache holds less than 4 KB, and what answers behind it at least 60. NVIDIA's [guide](https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#features-and-technical-specifications) gives 8 KB, which fits neither.)
-#
 # The rule: use constant memory for a few numbers that all lanes need at the same moment, and not for a table in which each lane looks up a cell of its own.
 
 # %% [markdown]
-# <details><summary>For the curious: constants that are nowhere</summary>
+# <details><summary>For the curious: the caches of constants, and constants that are nowhere</summary>
 #
-# If the compiler knows the index of a constant, it writes the number into the instruction that uses it, and nothing is loaded. A kernel's arguments, such as the address of an array, are read in the same way: the machine code calls them `c[0x0][…]`, and a constant array `c[0x3][…]`.
+# By these times a first cache holds less than 4 KB, and what answers behind it at least 60. NVIDIA's [guide](https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#features-and-technical-specifications) gives 8 KB, which fits neither.
+#
+# If the compiler knows the index of a constant, it can write the number into the instruction that uses it, and nothing is loaded.
+# A kernel's arguments, such as the address of an array, lie in constant memory, too: the machine code calls them `c[0x0][…]`, and a constant array `c[0x3][…]`.
 #
 # </details>
-#
+
+# %% [markdown]
 # ## What could go wrong
 #
-# A local array belongs to one thread, even if the code looks as if it were shared.
 # **Predict.** Each thread is to take its neighbour's number (`thread ^ 1` is the one beside it: 1 for 0, 0 for 1). What does it get?
 
 # %%
@@ -443,40 +445,25 @@ def swap_wrong(out, a):
     out[thread] = held[thread ^ 1]
 
 
-a, swapped = np.arange(8192, dtype=np.float32) % 7, np.zeros(32, np.float32)
+a, swapped = np.arange(32, dtype=np.float32), np.zeros(32, np.float32)
 run = emulate(swap_wrong)[1, 32](swapped, a)
 run.uninitialised
 
 # %% [markdown]
 # Each thread writes one cell of its own array and reads another, which nobody wrote. CUDA leaves open what it gets.
-# The barrier does not help, since no thread can write into another thread's array.
-# With one array for the block it works:
-
-# %%
-@cuda.jit
-def swap(out, a):
-    """Each thread takes its neighbour's number."""
-    held = cuda.shared.array(32, float32)
-    thread = cuda.threadIdx.x
-    held[thread] = a[thread]
-    cuda.syncthreads()
-    out[thread] = held[thread ^ 1]
-
-
-emulate(swap)[1, 32](swapped, a)
-check(swapped, a[:32].reshape(16, 2)[:, ::-1].ravel())
-
-# %% [markdown]
+# A local array belongs to one thread, and no barrier helps, since no other thread can write into it.
+# With `cuda.shared.array`, one array for the block, the kernel is right.
+#
 # ## Which memory for which number?
 #
-# The sizes are an H200's.
+# Ask two questions: who needs the number, and who knows its index? (The sizes are an H200's.)
 #
 # | memory | who sees it | size | good for | what it costs |
 # |---|---|---|---|---|
-# | registers | a thread | 256 KB in each multiprocessor, at most 255 registers a thread | a thread's own numbers, short arrays with known indices | fewer warps at a time |
+# | registers | a thread | 256 KB in each multiprocessor, at most 255 registers a thread | a thread's own numbers, short arrays with known indices | with more than 32 a thread, fewer warps |
 # | local | a thread | part of global memory | what no register holds: spills, arrays indexed by data | sectors; stores that go to L2 |
 # | shared | a block | 228 KB in each multiprocessor, 48 KB a block without asking | exchange, reuse, arrays indexed by data | copying, barriers |
-# | constant | all threads, read-only | 64 KB, the nearest cache less than 4 KB | a few numbers, one for all lanes | one cell at a time |
+# | constant | all threads, read-only | 64 KB, of which little is near | a few numbers, one for all lanes at a time | a wait for each further cell |
 # | global, in L1 | all threads, and the host | what shared memory leaves of 256 KB | what was just used | it may be gone again |
 
 # %% [markdown]
@@ -534,7 +521,7 @@ task.check(cubic)
 # `value` and `x` are in registers.
 # The compiler knows the weights and each `k`, so it writes the weights into the instructions: ask `assemble`.
 # With an index that is known only at run time, it would load them from constant memory.
-# (`WEIGHTS[k]` without `array_like` is as good: a global array that a kernel reads becomes a constant one.)
+# (`WEIGHTS[k]` without `array_like` is as good: a NumPy array from outside the kernel becomes a constant one.)
 #
 # </details>
 #
@@ -552,8 +539,6 @@ task.check(cubic)
 # ## In practice
 #
 # **Texture memory** is global memory, read through the GPU's units for graphics. Numba does not offer it.
-#
-# On a GPU, `kernel.get_local_mem_per_thread()` gives the bytes of local memory, arrays and spills together. Nsight Compute shows them as *local memory*.
 #
 # CUDA C++ says `__launch_bounds__` or `-maxrregcount` for what is `max_registers` here.
 

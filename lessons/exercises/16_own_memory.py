@@ -82,8 +82,8 @@ class WhereItLives(Predict):
     def why(self):
         return {
             self.shared: "All threads of the block read what one of them stores.",
-            self.local: "Its index is computed, and a register has none.",
-            self.constant: "It is a global array, which the kernel cannot change.",
+            self.local: "Its index comes from data, and a register has no address.",
+            self.constant: "It is made of an array outside the kernel, and no kernel changes it.",
             "a": "The host hands it over, and all blocks read it.",
             "total": "One number of one thread needs no address.",
             "i": "One number of one thread needs no address.",
