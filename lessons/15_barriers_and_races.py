@@ -63,7 +63,7 @@ with expect(AssertionError):
 #
 # A thread executes its own lines in order.
 # But nothing orders the lines of *different* threads: each warp runs when the hardware lets it.
-# So thread 63 may be done with both lines before thread 0, in the other warp, has begun. That is what happened: the emulator ran warp 1 first.
+# So thread 63 may be done with both lines before thread 0, in the other warp, has begun. That is what happened: the emulator ran warp 1 first. (Had warp 0 come first, thread 31 would have met the same fate: its neighbour is in warp 1.)
 #
 # Let 6 threads stand for all. Each row is a thread, from left to right; between the rows, nothing says what comes first.
 
@@ -100,7 +100,7 @@ plot_intervals([store_own(6), load_next(6)])
 # The barrier cuts the kernel into two **barrier intervals**.
 # Each cell is now stored in the first and loaded in the second.
 #
-# This is the whole page in one rule: **two threads that touch one cell in one interval race, unless both only load it.**
+# This is the whole page in one rule: **two threads of a block that touch one cell in one interval race, unless both only load it.**
 # A barrier between the two accesses settles which comes first. (Lanes of one warp have a barrier of their own: see below.)
 #
 # ## Read after write
@@ -162,8 +162,8 @@ with expect(AssertionError):
 run.races
 
 # %% [markdown]
-# Neighbours race, within that one line.
-# It is a load *and* a store, in one interval:
+# Neighbours race, within that one line. (Again two pairs are of different warps, and `races.minor` lists the other 62.)
+# The line is a load *and* a store, in one interval:
 
 # %% tags=["hide-input"]
 # Draws the kernel's three intervals for 6 threads.
@@ -208,6 +208,8 @@ run.races, run.races.minor
 #
 # Now eight warps share a tile of 32 cells, and each stores its elements there.
 # Whose are left?
+#
+# A seed chooses the order in which the emulator runs the warps. So try twelve:
 
 # %%
 @cuda.jit
@@ -230,9 +232,8 @@ run = emulate(last_wins)[1, 256](out, a)
 [winner(last_wins, seed) for seed in range(12)], run.races
 
 # %% [markdown]
-# The warp that stores last wins, but which one is last?
-# A seed chooses the order in which the emulator runs the warps, and these twelve seeds have six different winners.
-# On an H200, four warps won in 1,000 launches, nearly always warp 0 or warp 1.
+# The warp that stores last wins, and these twelve seeds have six different winners.
+# In 1,000 launches on an H200 there were four; in more than nine of ten, it was warp 0 or warp 1.
 #
 # Either of two stores may come last: write after write, or **WAW**.
 # A barrier between two *lines* that store would help. But here all stores are one line, in one interval, and a barrier before or after it changes nothing.
@@ -281,7 +282,7 @@ int((sums != relay_spec).sum()), run.races
 # After its load, a fast warp goes on to store the next tile, while a slow one still loads from this one: a WAR that reaches into the loop's next iteration.
 #
 # The picture has two rounds in their intervals.
-# Switch one barrier off at a time. Which of the two hatched boxes of a cell comes first in its interval, the store or the load?
+# Switch one barrier off at a time. Which two accesses of a cell fall into one interval, and which of them must come first?
 
 # %% tags=["hide-input"]
 # Draws two rounds of `relay` for 6 threads.
@@ -317,16 +318,16 @@ explore(draw_relay, before=[True, False], after=[True, False])
 # | | the same with `cuda.blockDim.x` for the 1024s of the loop | 717 |
 # | | 32 tiles, and the last warp waits some µs before it loads | 1,000 |
 #
-# Look at the three zeros: always right, and a race all the same.
+# Look at the three zeros: never wrong, and a race all the same.
 # Below each stands the same kind of race, and only a detail differs.
-# A wait (`cuda.nanosleep`) changes nothing but *when* a warp gets there. So the zeros were a matter of time, which nothing promises: the next compiler or the next GPU may change it, as the other details do.
+# Two of these details are a wait (`cuda.nanosleep`). It touches no cell, and only makes a warp late; so those two kernels were right by timing. Nothing promises a timing: the next compiler or the next GPU may change it, as the other details do.
 
 # %% [markdown]
 # <details><summary>For the curious: what does a number for a size change?</summary>
 #
 # `% a.size` is a division, and more than thirty instructions of it stand between the store and the load; with a number in its place, none.
 # If all threads wait some µs between the two lines, the answer is right again in all 1,000.
-# Counts such as 506 are of one day; on another it was 391.
+# Counts such as 506 are those of one day, and no property of the kernel.
 #
 # </details>
 #
@@ -334,6 +335,7 @@ explore(draw_relay, before=[True, False], after=[True, False])
 #
 # What if a block has more threads than elements?
 # Here the work is in a branch, and the barrier with it. Of 64 threads, 40 come to it. What happens to them?
+# (`assert_barriers` asks whether each barrier was reached by all threads of the block.)
 
 # %%
 @cuda.jit
@@ -356,7 +358,7 @@ with expect(AssertionError):
 # The answer is right, and again that proves nothing: a barrier is for *all* threads of the block.
 # CUDA allows one in a branch only if all of them take the branch, or none does; else those at the barrier may wait forever.
 #
-# Branches come in other forms. After an early exit, `if thread >= a.size: return`, those threads miss the barrier, too. And in a loop `for i in range(thread, n, 256)` with a barrier in it, some threads make a round less than others, unless 256 divides n.
+# Branches come in other forms. After an early exit, `if thread >= a.size: return`, those threads miss the barrier, too. And in a loop `for i in range(thread, n, 256)` of 256 threads, with a barrier in it, some threads make one round fewer, unless 256 divides n.
 #
 # So guard the work, and never the barrier:
 
@@ -379,10 +381,10 @@ run.assert_barriers()
 run.races
 
 # %% [markdown]
-# <details><summary>For the curious: why was the answer right?</summary>
+# <details><summary>For the curious: why does nobody wait forever here?</summary>
 #
-# Since Volta (2017) a barrier does not wait for threads that have ended, and here the missing ones have: on an H200 all of 1,000 launches gave the right answer.
-# A thread that skips the barrier and goes on has not ended.
+# Since Volta (2017) a barrier waits for each thread of the block that has not ended. Here the missing ones have: on an H200, all of 1,000 launches came to their end, with right answers.
+# A thread that skips the barrier and goes on has not ended, and then others may wait forever.
 #
 # </details>
 #
@@ -416,6 +418,7 @@ run.races, run.races.minor
 # %% [markdown]
 # All values are right, and `races.minor` lists a race: the emulator ran the `if` before the `else`.
 # But lanes that diverge may run in either order: an H200 gave wrong values in each of 1,000 launches.
+# (So *minor* only says that the threads are of one warp, or store equal values. It does not say that a race is harmless.)
 #
 # `cuda.syncwarp()` is a barrier for the lanes of one warp, and waits for no other warp.
 # All lanes must come to it, so the branch is cut in two: even lanes store, all lanes wait, odd lanes load.
@@ -449,7 +452,7 @@ run.races, run.races.minor
 # <details><summary>For the curious: the order that the H200 took</summary>
 #
 # In the machine code of `hand_over_wrong`, the shared load (`LDS`) stands before the shared store (`STS`).
-# Code that needs no `syncwarp` since all lanes go in step is called *warp-synchronous*; since Volta, where each thread has a program counter of its own, CUDA does not promise it.
+# Code that relies on lanes going in step is called *warp-synchronous*. Since Volta each thread has a program counter of its own, and CUDA does not promise it.
 #
 # </details>
 #

@@ -2,10 +2,10 @@
 
 Each cause has its control. That sectors of local memory cost more than lines: one
 kernel, with the dice of a warp dealt to its lanes in other ways, so that either differs
-alone. That spills cost: one kernel, compiled with a limit and without, one block on each
-multiprocessor either way. That a further cell costs, or a larger circle: one kernel, from
-more cells or in another circle. Whether loads or stores hold the warps up has no control,
-and the lesson says so.
+alone. That spills cost: one kernel, compiled with a limit and without, one block on
+each multiprocessor either way. That a further cell costs, or a larger circle: one
+kernel, from more cells or in another circle. Whether loads or stores hold the warps up
+has no control, and the lesson says so.
 """
 
 from functools import cache
@@ -282,8 +282,7 @@ CLAIMS = {
     ),
     "It executes hardly more instructions than local memory, and "
     "sends no count to L2 but the last ones": lambda it: (
-        it.shared[1].median_us
-        < min(m.median_us for _, m in (it.named, it.indexed))
+        it.shared[1].median_us < min(m.median_us for _, m in (it.named, it.indexed))
         and near(executed(it.shared[1]), executed(it.indexed[1]), 0.1)
         and 0 == it.shared[1].counters["local_store_sectors"]
         and it.shared[1].counters["l2_write_sectors"]
