@@ -146,12 +146,12 @@ by_index
 # An `L`: in `mine[seed >> 29] += 1`, a count is loaded from *local memory* (`LDL`), and stored back (`STL`). (The compiler repeats the body of this loop, too, so there are five of each.)
 # The first line of the output says how much each thread takes of it: 32 bytes, room for eight counts.
 #
-# Of the other kernel (look at `by_name`), `assemble` says: "`mine` is in registers". It takes no local memory, and no more registers than the first one, so a multiprocessor holds as many warps of either.
+# Of the other kernel (look at `by_name`) it says: "`mine` is in registers". That takes no local memory, and no more registers than the first kernel, so a multiprocessor holds as many warps of either.
 #
 # ## Local memory has addresses
 #
 # **Local memory** is where the compiler puts an array whose indices it does not know, as a rule.
-# *Local* says who sees it: one thread. It does not say that it is near. It is a piece of global memory, behind the same caches.
+# *Local* says that one thread sees it, and not that it is near: it is a piece of global memory, behind the same caches.
 
 # %% [markdown]
 # So a warp's load from it is a request like any other, and touches sectors. How do they lie?
@@ -170,9 +170,12 @@ plot_sectors([int(at) for at in 128 * faces + 4 * lanes])
 # A row is the line of one face; in it are the lanes that threw this face, at the first throw. Together they touch 26 sectors of eight lines. With one face for all, it is one line, four sectors.
 #
 # So more faces mean more sectors and more lines. Which of the two takes the time?
-# To part them, give a warp four dice. If eight *neighbours* share each, they share a sector, too. If *every fourth* lane does, all four dice meet in each sector; the lines are as many.
+
+# %% [markdown]
+# To part them, give a warp four dice only. If eight *neighbours* share a die, they share a sector. If *every fourth* lane does, eight neighbours throw four dice, and may need four sectors. The faces in the warp, and so the lines, are as many.
 #
-# `count_dealt` is `count_by_index`, but for the seed: lane `L` throws die `L >> shift & mask` of its warp.
+# **Predict.** Does the second way take longer?
+# (`count_dealt` is `count_by_index`, but for the seed: lane `L` throws die `L >> shift & mask` of its warp.)
 
 # %%
 @cuda.jit
@@ -258,7 +261,7 @@ compare({"registers": named, "shared memory": shared,
 
 # %% [markdown]
 # The rule: an array of a thread's own gets into registers if each index is known when the kernel is compiled (a number, or the variable of a loop of fixed length), and if it is short enough to fit. Then nothing need be loaded or stored.
-# An index that comes from data sends it to local memory (the first exercise has an exception). If you need such an index, give each thread a column of shared memory, as long as there is room: eight counts for 1,024 threads take 32 KB.
+# An index that comes from data sends it to local memory (the first exercise has an exception). If you need one, give each thread a column of shared memory. It takes room: eight counts for 1,024 threads are 32 KB.
 
 # %% [markdown]
 # ## More numbers than registers
@@ -300,7 +303,9 @@ found = np.zeros(launch[0] * launch[1], np.uint32)
 assemble(thrower(max_registers=32))[launch](found, 1024).stack
 
 # %% [markdown]
-# That is room for 16 values. **Predict.** Does the second block pay for it?
+# That is room for 16 values, though the limit takes away eight registers only (why, we did not look).
+#
+# **Predict.** Does the second block pay for it?
 
 # %% tags=["timing", "hide-input"]
 # Compiles the kernel both ways, and times it with one block and with two for
@@ -325,8 +330,8 @@ compare(thrown, "registers",
 # Look at the 132 blocks first, one on each multiprocessor with either kernel: nothing differs but the limit. The kernel that spills takes seven times as long, for 1.5 times as many instructions. Its warps wait for local memory, and those of the other never do. A request for a spilled value touches only one line, but at each round of 32 dice a warp stores 16 values, and all go on to L2.
 
 # %% [markdown]
-# With twice as many blocks, the free kernel runs them one after another, and takes twice as long. The limited one runs them together, and still takes 1.8 times as long as for half of them.
-# The free kernel does not even lack warps: with one block it already uses 88% of its issue slots, so a second block beside it could save an eighth at most.
+# With twice as many blocks, the free kernel runs them one after another, and takes twice as long. The limited one runs them together, and still takes 1.8 times as long.
+# The free kernel does not even lack warps: with one block it already uses 88% of its issue slots, so a second one beside it could save an eighth at most.
 
 # %% [markdown]
 # The rule: before you limit registers, ask `assemble` what will be spilled. If it is nothing, the limit may pay: measure. (No kernel of this page shows it.)
@@ -450,8 +455,8 @@ run = emulate(swap_wrong)[1, 32](swapped, a)
 run.uninitialised
 
 # %% [markdown]
-# Each thread writes one cell of its own array and reads another, which nobody wrote. CUDA leaves open what it gets.
-# A local array belongs to one thread, and no barrier helps, since no other thread can write into it.
+# Each thread writes one cell of its own array and reads another, which nobody wrote: CUDA leaves open what it gets.
+# No barrier helps, since no thread can write into another one's array.
 # With `cuda.shared.array`, one array for the block, the kernel is right.
 #
 # ## Which memory for which number?
@@ -465,6 +470,8 @@ run.uninitialised
 # | shared | a block | 228 KB in each multiprocessor, 48 KB a block without asking | exchange, reuse, arrays indexed by data | copying, barriers |
 # | constant | all threads, read-only | 64 KB, of which little is near | a few numbers, one for all lanes at a time | a wait for each further cell |
 # | global, in L1 | all threads, and the host | what shared memory leaves of 256 KB | what was just used | it may be gone again |
+#
+# The counts of our dice: one thread needs each of them, but only the data knows its index. So they belong in a column of shared memory.
 
 # %% [markdown]
 # ## On your own
@@ -538,9 +545,7 @@ task.check(cubic)
 # %% [markdown]
 # ## In practice
 #
-# **Texture memory** is global memory, read through the GPU's units for graphics. Numba does not offer it.
-#
-# CUDA C++ says `__launch_bounds__` or `-maxrregcount` for what is `max_registers` here.
+# CUDA C++ says `__launch_bounds__` or `-maxrregcount` for what is `max_registers` here. It also has **texture memory**, global memory that is read through the GPU's units for graphics; Numba does not offer it.
 
 # %% [markdown]
 # ## Further reading
