@@ -155,7 +155,7 @@ by_index
 
 # %% [markdown]
 # So a warp's load from it is a request like any other, and touches sectors. How do they lie?
-# The hardware puts cell 0 of all 32 lanes side by side, then cell 1 of all lanes, and so on. So each of our faces has a line, 128 bytes, with four bytes for each lane's count.
+# The hardware puts cell 0 of all 32 lanes side by side, then cell 1 of all lanes, and so on, if a cell has four bytes. So each of our faces has a line, 128 bytes, with four bytes for each lane's count.
 #
 # **Predict.** How many sectors does a request touch if all lanes have thrown the same face, and how many if all eight faces are among them?
 
