@@ -61,7 +61,7 @@ by_column = emulate(sum_columns)[4, 64](sums, matrix)
 check(sums, matrix.sum(axis=0))
 
 # %% [markdown]
-# **Predict.** Both load each number once. How many sectors does a load of each touch?
+# **Predict.** Both load each number once. How many sectors does a warp's load touch in each?
 
 # %%
 compare({"sum_columns": by_column, "sum_rows": by_row}, "sectors per load")
@@ -111,20 +111,23 @@ plot_levels({f"{m.kernel}, {m.median_us:,.0f} µs": m.traffic
 # %% [markdown]
 # ## Who waits less?
 #
-# The compiler puts four steps of either loop together: four loads first, then four additions. (Ask `assemble`.)
-# So a thread sends off four loads, and then waits once for all four.
-# Follow one warp of each kernel:
+# The machine code of either loop takes four steps together: four loads first, then four additions.
+# So a thread sends off four loads, and then waits until all four are there.
+# Follow one warp of each kernel. *Far* is what L1 does not have: it comes from L2 or from memory.
 #
 # | steps | `sum_columns` | `sum_rows` |
 # |---|---|---|
-# | 0 to 3 | four lines, from memory | 32 sectors, from memory |
-# | 4 to 7 | four other lines, from memory | the same 32 sectors, from L1 |
-# | 8 to 11 | four other lines, from memory | the next 32 sectors, from memory |
-# | 12 to 15 | four other lines, from memory | the same 32 sectors, from L1 |
-#
+# | 0 to 3 | four lines, from far | 32 sectors, from far |
+# | 4 to 7 | four other lines, from far | the same 32 sectors, from L1 |
+# | 8 to 11 | four other lines, from far | the next 32 sectors, from far |
+# | 12 to 15 | four other lines, from far | the same 32 sectors, from L1 |
+
+# %% [markdown]
 # The lanes of `sum_columns` use up each line at once, so every four of their loads needs new ones.
 # The lanes of `sum_rows` use an eighth of a sector in each step. But the rest is not lost: it is what the next seven steps ask for, and L1 still has it.
-# So every second four of `sum_rows` needs nothing from memory. (Why this saves a quarter of the time, and not half, we have not measured.)
+# So every second four of `sum_rows` needs nothing from far.
+#
+# (That saves a quarter of the time, and not half: loads from L1 and additions take time, too, and 32 sectors may take longer to come than four lines. How much is which, we have not measured.)
 
 # %% [markdown]
 # ## A warp waits for its slowest lane
@@ -153,12 +156,14 @@ compare({"columns": columns} | {
 
 # %% [markdown]
 # With rows of 16,385, `sum_rows` is as slow as `sum_columns`, although L1 requests no more from L2.
-# Now four of the 32 lanes go on to a new sector in each step.
+# Now four of the 32 lanes go on to a new sector in each of the eight steps.
 # The warp waits for these four, and it does not help that L1 has what the others want.
 #
 # With 16,392, a multiple of eight, each row begins where a sector does. All lanes need a new one in the same step, in the next seven none does, and `sum_rows` wins.
 #
 # With 16,388, half of the lanes go on in one step, the others four steps later. These are only two steps of eight, and yet `sum_rows` is slow. For the warp waits once for each four, and some lane needs a new sector in every four.
+#
+# So L1 spares a warp its wait only where it has what *all* lanes want until the next wait.
 
 # %% [markdown]
 # ## Back in time
@@ -190,9 +195,9 @@ check(sums, matrix.sum(axis=1))
 # ```
 #
 # They lie in four sectors, and the fifth step is back in the first one.
-# Longer windows have the same loads, in jumps of eight. What differs is how soon a thread is back, and so how much the others touch in the meantime.
+# Longer windows have the same loads, in jumps of eight. What differs is how late a thread is back, and so how much all threads touch in the meantime.
 #
-# **Predict.** All 16,384 threads run at the same time, in blocks of 64: at most 128 on each multiprocessor, whose L1 has at most 256 KB. Up to which window does L1 still have a sector when its thread comes back?
+# **Predict.** All 16,384 threads run at the same time, in 256 blocks: at most two on each multiprocessor, so 128 threads, and its L1 has at most 256 KB. Up to which window does L1 still have a sector when its thread comes back?
 
 # %% tags=["timing", "hide-input"]
 # Measures the kernel with several windows.
@@ -215,15 +220,17 @@ compare({(f"{window:,}", f"{128 * 4 * window // 2**10} KB",
         by=("window", "128 threads touch", "all threads touch"))
 
 # %% [markdown]
-# It is L2. L1 became too small one window earlier, and that costs much less.
+# L1 became too small one window earlier, and that cost much less. At the cliff L2 becomes too small, too.
 #
 # Up to 256 numbers in a window, what 128 threads touch fits in L1, and L1 loads one sector in ten twice at the most.
 #
 # At 512 they touch as much as L1 can hold. Many sectors are gone when their thread comes back, and L1 loads four times as much.
-# But what all threads touch still fits in the 60 MB of L2, so memory delivers each sector once, and the sums take less than a fifth longer.
+# But what all threads touch still fits in the 60 MB of L2, so memory delivers hardly any sector twice, and the sums take less than a fifth longer.
 
 # %% [markdown]
-# At 1,024 both have got worse: L1 loads nearly every sector eight times, and so does memory. The waste goes all the way down, and the sums take more than twice as long again.
+# At 1,024 L1 loads nearly every sector eight times. That is nearly twice as often as at 512; but memory, which delivered a sector once, now delivers it eight times, too. The waste goes all the way down, and the sums take more than twice as long again.
+#
+# (Here L1 and L2 both got worse. When L1 alone did, from 256 to 512, it cost less than a fifth.)
 #
 # (Windows of 128 are even faster than `sum_rows`. There a thread sends off loads for four new sectors at once; whether that is why, we have not measured.)
 #
@@ -343,9 +350,10 @@ compare({f"{apart:,}": pair for apart, pair in by_distance.items()},
 
 # %% [markdown]
 # Banks decide most of it.
-# At 16,385 a request keeps the path busy for a quarter of the time, and the sums take less than half as long.
+# At 16,385 a request keeps the path busy for a quarter of the cycles, and the sums take less than half as long.
 # At 16,416 all is as before.
-# Column sums do not care, since their lanes are side by side.
+#
+# Column sums take as long at every distance, since their lanes are side by side. And they still take less time than any row sums.
 #
 # But with few threads, which wait, rows of 16,385 were the slow ones.
 # 16,392 is good at both: the lanes need new sectors in the same step, and only eight share a bank.
@@ -364,14 +372,14 @@ compare({f"{apart:,}": pair for apart, pair in by_distance.items()},
 #
 # | launch | what differs | what it shows |
 # |---|---|---|
-# | `sum_rows`, 16,384 threads | the next seven steps need the rest | L1 makes up for the waste, and the warp waits for memory less often |
+# | `sum_rows`, 16,384 threads | the next seven steps need the rest | L1 makes up for the waste, and the warp waits less |
 # | … rows of 16,385 | in each step, some lane needs a new sector | the warp waits for its slowest lane |
 # | `sum_rows_in_windows`, 1,024 | the thread comes back too late | neither L1 nor L2 makes up for it |
 # | `sum_rows_in_strips`, 131,072 threads | more loads in flight | L1's data path is full |
 # | … rows 16,385 apart | no two lanes in one bank | less than half the time |
 # | `sum_columns_in_strips` | lanes side by side | there is nothing to make up for |
 #
-# So **ask two things of a wasteful request: who needs the rest of its sectors, and how soon?** If it is soon, a cache keeps the waste from memory. It still takes L1's own time: where you have many threads, let neighbouring lanes load neighbouring numbers all the same.
+# So **ask two things of a wasteful request: who needs the rest of its sectors, and how soon?** If it is soon, a cache keeps the waste from memory. But every request takes L1's own time: where you have many threads, let neighbouring lanes load neighbouring numbers all the same.
 
 # %% [markdown]
 # ## On your own

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Leave room for enough warps
 #
-# *45 minutes*
+# *55 minutes*
 #
 # **What you'll do:** give the blocks of a copy shared memory that they never touch, see the copy take nearly six times as long, find out what was taken from it, and then give as much to a kernel that looks things up, and see it win.
 #
@@ -50,7 +50,7 @@ copy[N // THREADS, THREADS, 0, 32 * KB](out, a)
 check(out, a)
 
 # %% [markdown]
-# **Predict.** Give each block more and more of it, up to 227 KB, the most that there is. (For more than 48 KB the folded cell asks, as you soon will.) The copy executes the same instructions and moves the same bytes. Does it take as long?
+# **Predict.** Give each block more and more of it, up to 227 KB, the most that a block can have. (For more than 48 KB the folded cell asks, as you soon will.) The copy executes the same instructions and moves the same bytes. Does it take as long?
 
 # %% tags=["timing", "hide-input"]
 # Measures the copy with more and more shared memory for each block.
@@ -133,8 +133,8 @@ plot_room({f"{size // KB} KB": (size // KB + 1, THREADS // 32, held[size])
 # ## What were the other blocks for?
 #
 # Each thread of the copy loads one number and waits for it: 4 bytes in flight.
-# By Little's law the rate is at most what all threads have in flight, divided by the latency of a load. Fewer blocks have less in flight.
-# (The level line is half the rate of the driver's copy, since half of what a copy moves are loads.)
+# By Little's law the rate is at most what all threads have in flight, divided by the latency of a load, [some 350 ns from memory](11_memory_hierarchy.ipynb). Fewer blocks have less in flight.
+# (The level line is half the rate at which NVIDIA's driver copies an array, since half of what a copy moves are loads.)
 
 # %% tags=["timing", "hide-input"]
 # Draws the rate of the loads over what the threads can have in flight.
@@ -191,6 +191,8 @@ compare({key: (m, key[0] * key[1] // 32, 4 * key[0] * key[1] * key[2] // KB)
 # %% [markdown]
 # Both take about a third of the time of one small block, with the same tile: nearly what four blocks take, which have as much in flight.
 # So what the copy lacked was neither blocks nor warps, but bytes in flight. (Why both take somewhat longer than the four, we did not measure.)
+#
+# Two other suspects are out. L1 is as small in all three launches of one block. And `copy_fours` executes a quarter of the instructions, but the large block executes them all, and gains nearly as much.
 #
 # **A large tile wants a large block**, whose warps share it, or threads with more in flight.
 #
@@ -262,7 +264,7 @@ check(ends, (33 * np.arange(2048) + 64) % codes.size)
 #
 # </details>
 #
-# ## Is it worth its room?
+# ## What does its room cost?
 #
 # Now as many threads as the GPU can hold make 8,192 look-ups each, in large blocks or in small ones. The time includes copying the table.
 #
@@ -296,23 +298,8 @@ plot_series([size // KB for size in SIZES],
 # %% [markdown]
 # Large blocks lose hardly anything when only one of them fits.
 # Small blocks lose with every block that is displaced, and are in the end nearly four times as slow.
-# And from L1 the look-ups take as long for every table, eight times as long as in large blocks: far above the figure.
 #
-# Why is L1 so slow? Move the lanes together: to 9 cells, where they share lines, but neither sectors nor banks, and side by side.
-
-# %% tags=["timing", "hide-input"]
-# Measures the same look-ups with the lanes nearer to one another.
-LARGE = {"L1": ways["from L1"], "a tile": ways["tile, 1,024 threads"]}
-lined = {(apart, name): looking(*way, codes.nbytes, apart)
-         for apart in (33, 9, 1) for name, way in LARGE.items()}
-
-compare(lined, "µs", "data path busy, %", by=("cells apart", "128 KB, from"))
-
-# %% [markdown]
-# At 9 cells the lanes need as many sectors as before, but a third of the lines, and L1 takes little more than a third of the time. So it is mostly the lines that cost, and not the data path, which was mostly idle.
-# A tile has no lines to find, and takes as long as ever.
-#
-# Back to the figure: is it the room that costs small blocks their time, or the larger table? Give the *small* table the largest room:
+# Is it the room that costs them their time, or the larger table? Give the *small* table the largest room:
 
 # %% tags=["timing", "hide-input"]
 # Measures look-ups of a small table in tiles of two sizes.
@@ -329,11 +316,11 @@ compare({(threads, room): (
 # %% [markdown]
 # For small blocks it is the room: it alone takes most of what they lose. Large blocks lose little, and less to the room than to the larger table.
 #
-# So to lose half of the warps costs these look-ups 3%, and it cost the copy more than 70%. Why so little?
-#
 # ## How many warps are enough?
 #
-# Little's law holds for shared memory, too. Take the last row of the table, and the first.
+# To lose half of the warps costs these look-ups 3%, and it cost the copy more than 70%. Why so little?
+#
+# Little's law holds for shared memory, too. Take the last of these launches, and the first.
 #
 # With 8 warps the data path is mostly idle. Each warp waits for its look-up, so the time says how long one takes. (Eight blocks take turns, so it is that of eight times 8,192 look-ups.)
 # With 64 warps the path is busy all the time, so the time says how soon the look-up of one warp can follow that of another.
@@ -348,13 +335,36 @@ follows = 1000 * many_warps.median_us / (warps * LOOKS)
 latency, follows, latency / follows     # ns, ns, warps
 
 # %% [markdown]
-# A look-up takes 15 ns, and the data path serves one in every half of a nanosecond. So 29 in flight keep it busy, and a block of 1,024 threads has one in each of its 32 warps. (With 8 of 29 the path should be busy for 28% of the time; the table says 27%.)
+# A look-up takes 15 ns, and the data path serves one in every half of a nanosecond. So 29 in flight keep it busy, and a block of 1,024 threads has one in each of its 32 warps.
 #
-# Now count the warps of the copy. At the level line, a multiprocessor gets the 128 bytes of a warp in 8 ns, and they take 350. So 43 warps must wait at a time, and more, since under load a load takes longer. The copy misses each warp that it loses.
+# Now count the warps of the copy. At the level line, a multiprocessor gets the 128 bytes of a warp every 8 ns, and they take 350. So 43 warps must wait at a time, and more, since under load a load takes longer. The copy misses each warp that it loses.
 
 # %% [markdown]
 # **What a tile costs depends on what the warps wait for.** If they wait for memory with one number each, they need as many as fit, or more numbers each. If they wait for their tile, one large block can be enough.
 #
+# ## What does the tile gain?
+#
+# `look_up` takes no room from anybody: all 64 warps are there, and L1 has the whole table.
+#
+# **Predict.** Is it as fast as the tile in large blocks? The lanes are 33 cells apart, as before; then 9, where they share lines, but neither sectors nor banks; and then side by side.
+
+# %% tags=["timing", "hide-input"]
+# Measures the same look-ups with the lanes nearer to one another.
+LARGE = {"L1": ways["from L1"], "a tile": ways["tile, 1,024 threads"]}
+lined = {(apart, name): looking(*way, codes.nbytes, apart)
+         for apart in (33, 9, 1) for name, way in LARGE.items()}
+
+compare(lined, "µs", "data path busy, %", by=("cells apart", "128 KB, from"))
+
+# %% [markdown]
+# At 33 cells L1 takes eight times as long as the tile. (So it does for every table of the figure, large or small.)
+#
+# At 9 cells the lanes need as many sectors as before, but less than a third of the lines, and L1 takes little more than a third of the time. So it is mostly the lines that cost, and not the data path, which was mostly idle.
+# A tile has no lines to find, and takes as long as ever.
+#
+# So this tile is worth its room, and the more so, the more lines a warp looks up at a time. Side by side, it still saves more than a quarter.
+
+# %% [markdown]
 # ## Several arrays, several types
 #
 # A block has *one* piece of dynamic shared memory, and every array of shape 0 begins at its first byte.

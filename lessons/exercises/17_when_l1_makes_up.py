@@ -157,16 +157,17 @@ class WinsAndLoses(Explain):
 
     stars, points = 2, 3
     rubric = {
-        "with few threads the time is spent waiting for memory": 1,
-        "row sums wait for memory less often, since L1 still has the rest of each "
-        "sector": 1,
-        "with many threads waiting is hidden, and requests for 32 sectors in one bank "
-        "fill L1's data path": 1,
+        "with few threads most of the time is spent waiting for loads": 1,
+        "row sums wait for L2 or memory less often, since L1 still has the rest of "
+        "each sector": 1,
+        "with many threads such waits are hidden, and requests for 32 sectors in one "
+        "bank fill L1's data path": 1,
     }
     model = (
-        "Few threads spend their time waiting for memory, and the lanes of sum_rows need "
-        "new sectors in one step of eight only, because L1 still has the rest of their "
-        "sectors. With many threads others work while some wait, so the waits no longer "
-        "count; then the data path of L1 is full, since each request of row sums meets "
-        "in one bank and takes 32 cycles, and that of column sums one."
+        "Few threads spend most of their time waiting for loads, and the lanes of "
+        "sum_rows need new sectors in one step of eight only, because L1 still has the "
+        "rest of their sectors. With many threads others load while some wait, so such "
+        "waits no longer count; but then the data path of L1 is full: the lanes of row "
+        "sums meet in one bank, so a request takes 32 cycles, and one of column sums "
+        "a single one."
     )

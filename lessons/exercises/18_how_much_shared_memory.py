@@ -141,9 +141,10 @@ class SortRecords(Write):
     """Each block sorts a row of two tables by the keys, the smallest first; each label
     stays with its key, and equal keys keep their order.
 
-    A block has a thread for each column, and the launch gives it dynamic shared
-    memory for exactly that many keys and labels. A thread finds the place of its record by counting how many
-    others belong before it. Loads and stores of all four arrays are coalesced.
+    A block has a thread for each column, and the launch gives it dynamic shared memory
+    for exactly that many keys and labels. A thread finds the place of its record by
+    counting how many others belong before it. Loads and stores of all four arrays are
+    coalesced.
     """
 
     stars, points = 2, 4
