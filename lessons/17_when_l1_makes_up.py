@@ -113,19 +113,19 @@ plot_levels({f"{m.kernel}, {m.median_us:,.0f} µs": m.traffic
 #
 # The machine code of either loop takes four steps together: four loads first, then four additions.
 # So a thread sends off four loads, and then waits until all four are there.
-# Follow one warp of each kernel. *Far* is what L1 does not have: it comes from L2 or from memory.
+# Follow one warp of each kernel. (Beyond L1 is L2, or memory.)
 #
 # | steps | `sum_columns` | `sum_rows` |
 # |---|---|---|
-# | 0 to 3 | four lines, from far | 32 sectors, from far |
-# | 4 to 7 | four other lines, from far | the same 32 sectors, from L1 |
-# | 8 to 11 | four other lines, from far | the next 32 sectors, from far |
-# | 12 to 15 | four other lines, from far | the same 32 sectors, from L1 |
+# | 0 to 3 | four lines, from beyond L1 | 32 sectors, from beyond L1 |
+# | 4 to 7 | four other lines, from beyond L1 | the same 32 sectors, from L1 |
+# | 8 to 11 | four other lines, from beyond L1 | the next 32 sectors, from beyond L1 |
+# | 12 to 15 | four other lines, from beyond L1 | the same 32 sectors, from L1 |
 
 # %% [markdown]
 # The lanes of `sum_columns` use up each line at once, so every four of their loads needs new ones.
 # The lanes of `sum_rows` use an eighth of a sector in each step. But the rest is not lost: it is what the next seven steps ask for, and L1 still has it.
-# So every second four of `sum_rows` needs nothing from far.
+# So every second four of `sum_rows` needs nothing from beyond L1.
 #
 # (That saves a quarter of the time, and not half: loads from L1 and additions take time, too, and 32 sectors may take longer to come than four lines. How much is which, we have not measured.)
 
@@ -159,11 +159,11 @@ compare({"columns": columns} | {
 # Now four of the 32 lanes go on to a new sector in each of the eight steps.
 # The warp waits for these four, and it does not help that L1 has what the others want.
 #
-# With 16,392, a multiple of eight, each row begins where a sector does. All lanes need a new one in the same step, in the next seven none does, and `sum_rows` wins.
+# With 16,392, a multiple of eight, each row begins where a sector does. All lanes need a new one in the same step, and `sum_rows` wins.
 #
-# With 16,388, half of the lanes go on in one step, the others four steps later. These are only two steps of eight, and yet `sum_rows` is slow. For the warp waits once for each four, and some lane needs a new sector in every four.
+# With 16,388, half of the lanes go on in one step, the others four steps later. That is two steps of eight, and yet `sum_rows` is slow: the warp waits once for each four, and in every four some lane needs a new sector.
 #
-# So L1 spares a warp its wait only where it has what *all* lanes want until the next wait.
+# So L1 spares a warp a wait only if it has what *all* lanes want.
 
 # %% [markdown]
 # ## Back in time
@@ -230,7 +230,7 @@ compare({(f"{window:,}", f"{128 * 4 * window // 2**10} KB",
 # %% [markdown]
 # At 1,024 L1 loads nearly every sector eight times. That is nearly twice as often as at 512; but memory, which delivered a sector once, now delivers it eight times, too. The waste goes all the way down, and the sums take more than twice as long again.
 #
-# (Here L1 and L2 both got worse. When L1 alone did, from 256 to 512, it cost less than a fifth.)
+# (Here L1 and L2 both got worse; between 256 and 512 it was L1 alone.)
 #
 # (Windows of 128 are even faster than `sum_rows`. There a thread sends off loads for four new sectors at once; whether that is why, we have not measured.)
 #
@@ -353,7 +353,7 @@ compare({f"{apart:,}": pair for apart, pair in by_distance.items()},
 # At 16,385 a request keeps the path busy for a quarter of the cycles, and the sums take less than half as long.
 # At 16,416 all is as before.
 #
-# Column sums take as long at every distance, since their lanes are side by side. And they still take less time than any row sums.
+# Column sums take as long at every distance, since their lanes are side by side. And they still take less time than the best row sums of this table.
 #
 # But with few threads, which wait, rows of 16,385 were the slow ones.
 # 16,392 is good at both: the lanes need new sectors in the same step, and only eight share a bank.

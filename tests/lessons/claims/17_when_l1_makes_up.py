@@ -89,7 +89,7 @@ CLAIMS = {
             for kernel in (it.sum_rows, it.sum_columns)
         )
     ),
-    "So every second four of `sum_rows` needs nothing from far": (
+    "So every second four of `sum_rows` needs nothing from beyond L1": (
         lambda it: (
             near(requests_on_to_l2(it.rows), 1 / 8)
             and near(requests_on_to_l2(it.columns), 1)
@@ -160,7 +160,7 @@ CLAIMS = {
         )
     ),
     # L1 alone: memory delivers as much at 256 as at 512
-    "When L1 alone did, from 256 to 512, it cost less than a fifth": (
+    "between 256 and 512 it was L1 alone": (
         lambda it: (
             times_loaded(it, fetched, 512) < 1.05 * times_loaded(it, fetched, 256)
             and 1.15 < faster(it.windows[256], it.windows[512]) < 1.2
@@ -250,7 +250,7 @@ CLAIMS = {
             for _, m in it.by_distance.values()
         )
     ),
-    "And they still take less time than any row sums": (
+    "And they still take less time than the best row sums of this table": (
         lambda it: (
             max(by_column.median_us for _, by_column in it.by_distance.values())
             < 0.9 * min(by_row.median_us for by_row, _ in it.by_distance.values())

@@ -264,8 +264,8 @@ CLAIMS = {
         near(share(it.lined[apart, "a tile"], it.lined[33, "a tile"]), 1)
         for apart in (9, 1)
     ),
-    "worth its room, and the more so, the more lines a warp looks up at a time. Side by "
-    "side, it still saves more than a quarter": lambda it: (
+    "worth its room, and the more so, the more lines a warp looks up at a time. Side "
+    "by side, it still saves more than a quarter": lambda it: (
         share(it.lined[33, "L1"], it.lined[33, "a tile"])
         > share(it.lined[9, "L1"], it.lined[9, "a tile"])
         > share(it.lined[1, "L1"], it.lined[1, "a tile"])
