@@ -160,7 +160,8 @@ compare({"columns": columns} | {
 # The warp waits for these four, and it does not help that L1 has what the others want.
 #
 # With 16,392, a multiple of eight, each row begins where a sector does. All lanes need a new one in the same step, and `sum_rows` wins.
-#
+
+# %% [markdown]
 # With 16,388, half of the lanes go on in one step, the others four steps later. That is two steps of eight, and yet `sum_rows` is slow: the warp waits once for each four, and in every four some lane needs a new sector.
 #
 # So L1 spares a warp a wait only if it has what *all* lanes want.

@@ -76,7 +76,7 @@ plot_times([f"{size // KB} KB" for size in ROOMS],
 #
 # ## How many blocks fit?
 #
-# A multiprocessor holds several blocks at a time, so that some warps can go on while others wait. Each takes its part for as long as it runs, whether it uses it or not.
+# A multiprocessor holds several blocks at a time, so that some warps can go on while others wait. Each block takes its part of the shared memory for as long as it runs, whether it uses it or not.
 # Ask your GPU how much there is:
 
 # %% tags=["hide-input"]
