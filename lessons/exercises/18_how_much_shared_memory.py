@@ -133,7 +133,13 @@ class TurnRows(Fix):
             "one end?",
             "A slice counts in elements of its own array.",
             "How many elements of the second type have the size of one of the first?",
-        )
+        ),
+        "bounds": (
+            "How many elements are left in the second array, behind the start of its "
+            "slice?",
+            "A slice counts in elements of its own array, not in bytes.",
+            "How many elements of the second type have the size of one of the first?",
+        ),
     }
 
 
