@@ -24,7 +24,6 @@ def page(values, begin, pictures, instead):
         "lines": table,
         "frames": frames,
         "said": [picture.alt for picture in pictures],
-        "size": [max(it.pixels[side] for it in pictures) for side in (0, 1)],
         "style": bare(HERE, "player.css"),
     }
     text = json.dumps(record, separators=(",", ":"), ensure_ascii=False)

@@ -51,7 +51,6 @@ const play = async (place) => {
   const record = JSON.parse(await unpacked(packed.textContent));
   const form = element("form", { onsubmit: () => false });
   const picture = element("div", { className: "picture" });
-  picture.style.minHeight = `${record.size[1]}px`;
   const said = element("p", {});
   said.setAttribute("aria-live", "polite");
   const longest = record.said.reduce((a, b) => (b.length > a.length ? b : a));
@@ -67,6 +66,8 @@ const play = async (place) => {
     image.src = `data:image/svg+xml,${encodeURIComponent(svgOf(record, frame))}`;
     await image.decode();
     if (turn !== latest) return;
+    // what is below moves down for a higher picture, and does not come back
+    picture.style.minHeight = `${picture.clientHeight}px`;
     picture.replaceChildren(image);
     if (said.textContent !== record.said[frame]) said.textContent = record.said[frame];
     place.dataset.frame = frame;

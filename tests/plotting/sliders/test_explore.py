@@ -98,7 +98,6 @@ def test_each_position_is_the_picture_that_the_function_draws():
     assert [it.svg() for it in drawn] == [
         text_of(frame, record["lines"]) for frame in record["frames"]
     ]
-    assert record["size"] == [max(it.pixels[side] for it in drawn) for side in (0, 1)]
 
 
 def text_of(frame, lines):

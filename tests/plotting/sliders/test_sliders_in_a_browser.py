@@ -98,15 +98,30 @@ def test_the_mouse_moves_a_slider_a_box_and_a_menu(opened):
     assert (expected.svg(), expected.alt) == shown(at_frame(tab, 11))
 
 
-def test_nothing_below_moves(opened):
-    """The place of the highest picture and of the longest sentence is kept."""
+@pytest.mark.parametrize("width", [1200, 700])
+def test_no_room_is_left_below_the_first_picture(opened, width):
+    """Also where the page is narrower than the picture, and another one is higher."""
+    options = {"viewport": {"width": width, "height": 800}}
+    tab = opened(explore(request, stride=[1, 2, 32]), **options)
+    host = at_frame(tab, 0)
+    image, said = (
+        host.locator(it).first.bounding_box() for it in (".picture img", ".said")
+    )
+
+    assert said["y"] == pytest.approx(image["y"] + image["height"], abs=1)
+
+
+def test_what_is_below_never_comes_back_up(opened):
+    """It moves down for a higher picture, and stays for a lower one."""
     tab = opened(explore(request, stride=[1, 2, 32]))
     at_frame(tab, 0)
-    before = tab.locator("#below").bounding_box()
-    tab.get_by_label("stride").press("End")
-    at_frame(tab, 2)
+    places = []
+    for key, frame in [("End", 2), ("Home", 0), ("End", 2)]:
+        tab.get_by_label("stride").press(key)
+        at_frame(tab, frame)
+        places.append(tab.locator("#below").bounding_box()["y"])
 
-    assert before == tab.locator("#below").bounding_box()
+    assert places == pytest.approx(3 * places[:1], abs=1)
 
 
 def test_there_are_never_two_pictures(opened):
