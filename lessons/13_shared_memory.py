@@ -67,7 +67,7 @@ run
 # %% [markdown]
 # Can the lanes be side by side on *both* sides?
 # Not if each thread stores the number that it has loaded: what is side by side in a row of `src` lies in a column of `dst`.
-# So a thread must store a number that *another* thread has loaded, and they need a place to hand it over.
+# So it must store what *another* thread has loaded, and they need a place to hand it over.
 #
 # ## A memory in common
 #
@@ -77,15 +77,12 @@ run
 # - *Who sees it?* The threads of the block, and no others.
 # - *How long does it last?* As long as the block runs.
 # - *What is in it at first?* Nothing that you can rely on. Nobody clears it.
-#
-# In the theatre of [Know where a number lives](11_memory_hierarchy.ipynb) it is the props table beside a stage.
 
 # %% [markdown]
-# Begin with one row.
-# In this kernel each block reverses its elements: each thread leaves one on the table, and takes another one from there. Two lines are new.
+# Begin with one row: each block reverses its elements. Each thread leaves one there, and takes another thread's. Two lines are new.
 #
 # - `cuda.shared.array(THREADS, float32)` makes one array for the block, not one for each thread. Its shape must be known when the kernel is compiled: a number, or a name from outside the kernel.
-# - `cuda.syncthreads()` is the **barrier**: no thread of the block passes it before all have reached it. So no thread takes a number before it is there.
+# - `cuda.syncthreads()` is the **barrier**: no thread of the block passes it before all have reached it. So none takes a number before it is there.
 #
 # A piece of the data that a block holds in shared memory is its **tile**.
 
@@ -130,7 +127,7 @@ emulate(reverse_too_soon)[N // THREADS, THREADS](out, a)
 
 # %% [markdown]
 # Half of the cells were read before anything was in them.
-# A GPU reports nothing. Such a cell may hold what an earlier block left there, and the result may be right by luck, as in [Wait for one another](15_barriers_and_races.ipynb).
+# That is so in the emulator's order of warps. A GPU has one of its own, and reports nothing: such a cell may hold what an earlier block left there, and the result may be right by luck, as in [Wait for one another](15_barriers_and_races.ipynb).
 #
 # ## Turn it in a tile
 #
@@ -224,7 +221,7 @@ compare(turns, "µs", "sectors from L2 per warp", "sectors to L2 per warp",
         "data path cycles per warp", by="kernel")
 
 # %% [markdown]
-# The tile wins: with 33 columns it takes a third of the time of the first kernel, and is not far from the copy. Why? Go through the table row by row.
+# The tile wins: with 33 columns it takes a third of the time of the first kernel, and is not far from the copy. Why? Row by row:
 #
 # *Stores down.* L1 passes stores on as they come, so each sends 32 sectors to L2.
 #
@@ -233,12 +230,12 @@ compare(turns, "µs", "sectors from L2 per warp", "sectors to L2 per warp",
 
 # %% [markdown]
 # *A tile, 32 wide.* Shared memory is a part of the same fast memory, and has the same places. A column of this tile is at one place, too: the tile has moved the queue, but not removed it.
-# The kernel is even slower than without it. (It has a third more instructions, and a barrier; what costs the time, we did not measure.)
+# The kernel is even slower than without it. (Why, we did not measure.)
 #
 # *A tile, 33 wide.* One more column, which nobody uses, and each row begins one place further on. Now the numbers of a column come together.
 
 # %% [markdown]
-# If it is the places, longer rows of the matrix must do as much, with no tile at all. Move the slider up there: with 8,200 numbers in a row, eight of the 32 lanes share a place; with 8,193, none do.
+# If it is the places, longer rows of the matrix must do as much, with no tile at all. Move the slider up there: with 8,200 numbers in a row, the 32 lanes use four places, eight lanes each; with 8,193, each lane has its own.
 #
 # **Predict.** Lengthen the rows where a kernel goes down a column: those of `src` for *loads down*, of `dst` for *stores down*. Which of the two gains? (For comparison the tile and the copy get a longer `src`.)
 
@@ -253,14 +250,13 @@ compare({(name, f"{width:,}"): m for (name, width), m in longer.items()},
         "µs", "data path cycles per warp", by=("kernel", "numbers in a row"))
 
 # %% [markdown]
-# *Loads down* gains the more, the fewer lanes share a place, and is in the end as fast as the tile. So the queue was all that the tile could save it.
+# *Loads down* gains the more, the fewer lanes share a place, and is in the end as fast as the tile. Without the queue, a tile has nothing left to gain.
 #
 # *Stores down* has a shorter queue now, too, and gains nothing: it sends on as many sectors. To save those, turn the kernel round (*loads down*), or take a tile.
 #
-# <details><summary>For the curious: do the cycles add up?</summary>
+# <details><summary>For the curious: is it only the power of two?</summary>
 #
-# In rows of 8,192 they do: those of the copy, one for each request to a tile, and some 31 where a warp goes down a column.
-# But a copy is two requests, and takes more than 4 cycles. Where no lanes share a place, a column takes some 7 or 8 more. What for, the counter does not say.
+# No: 8,200 is none, and its lanes still queue. But even with 8,193, a warp that goes down a column keeps the data path busy for longer than one of the copy. What for, the counter does not say.
 #
 # </details>
 
@@ -282,7 +278,7 @@ compare({(name, f"{width:,}"): m for (name, width), m in longer.items()},
 
 # %% [markdown]
 # This is a test that needs no GPU: write down what two threads load. If an element is on both lists, there is **reuse**.
-# In a transpose no two lists meet. Here those of neighbours do, so each element should be loaded nine times:
+# In a transpose no two lists meet. Here those of neighbours do, so each element should be loaded nine times. `run.reuse` counts that:
 
 # %%
 RADIUS = 4
@@ -371,7 +367,7 @@ run.reuse["a"].loads[THREADS - 8:THREADS + 8]
 #
 # **Predict.** How much of the time is left, for 67 million elements?
 #
-# The floor is again a copy by the same blocks. (Its `uint32` saves instructions, as you will see.)
+# The floor is again a copy by the same blocks. (Its `uint32` saves instructions, as below.)
 
 # %%
 @cuda.jit
@@ -409,7 +405,7 @@ compare({"a copy": floor, "no tile": direct, "a tile": tiled},
 # To part them you need a **control**, a launch that differs in one thing only.
 #
 # This pair differs in the tile, and hardly in instructions.
-# Its array was made with four zeros before it and four behind it: it is *padded*. Then no index needs a test, with a tile or without one, and two plain lines fill the tile.
+# Its array was made with four zeros before it and four behind it: it is *padded*. Then no index needs a test, and two plain lines fill the tile.
 # And `i` is a `uint32`. With a signed index Numba adds instructions for the case that it is negative, since `a[-1]` is the last element; here none can be.
 
 # %%
@@ -465,10 +461,10 @@ compare({("", "a copy"): floor, ("as it is", "no tile"): direct,
 # **What a cache does by itself, a tile cannot save once more.** L1 keeps what neighbours load, so reuse among neighbours is saved already. But L1 does not change the order: lanes that store down a column send on every sector, and lanes at one place queue.
 
 # %% [markdown]
-# So before you write a tile, ask what L1 does already. A tile pays where
+# So before you write a tile, ask what L1 does already. A tile can pay where
 #
 # - lanes cannot be side by side both when they load and when they store, and you cannot lengthen the rows that they would go down to load
-# - threads of different warps exchange what they have *computed*, which is in no cache
+# - threads of different warps exchange what they have *computed*, which no cache has fetched, as in [Add up an array as fast as it can be read](25_reduction.ipynb)
 # - lanes look up places all over a table, again and again, as in [Leave room for enough warps](18_how_much_shared_memory.ipynb)
 #
 # Whether reuse alone can pay, where a number is used much more often, [Use a number again while it is near](22_tiling.ipynb) asks.
@@ -498,6 +494,8 @@ compare({("", "a copy"): floor, ("as it is", "no tile"): direct,
 
 # %% [markdown]
 # ★★ `pool`: each element becomes the largest of itself and the three before it. Load each element about once.
+#
+# A 0 changes no sum, but it would win among negative numbers. What changes no maximum?
 
 # %%
 task = exercise("pool")

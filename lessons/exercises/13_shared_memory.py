@@ -140,8 +140,8 @@ class Reverse(Fix):
 
 class Pool(SpeedUp):
     """Pooling: each element becomes the $word of itself and the $reach before it;
-    before the first element there is none. The kernel is right, but loads each
-    element again for each of them. Load each about once.
+    before the first element there is none, not even a 0. The kernel is right, but
+    loads each element again for each of them. Load each about once.
     """
 
     stars, points = 2, 3
@@ -224,6 +224,16 @@ class Pool(SpeedUp):
             "$reduce(found, tile[thread + k])", "found + tile[thread + k]"),
         "the tile is not used": ("over_budget:loads",
             "tile[thread + k]", "a[max(i - REACH + k, 0)]"),
+    }
+    hints = {
+        "wrong": (
+            "Compare the first elements of the result with those further on: are only "
+            "they wrong? Then look at the tile's cells before the array.",
+            "What is in such a cell takes part in the first windows. For which value "
+            "does the $word stay what it is without the cell?",
+            "An element that is in the window anyway changes nothing: the first one of "
+            "the array.",
+        )
     }
 
 
