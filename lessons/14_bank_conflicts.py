@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Share a tile without queueing
 #
-# *65 minutes*
+# *70 minutes*
 #
 # **What you'll do:** find out why one number, the distance between neighbouring lanes, decides whether shared memory serves a warp in one step or in 32, and remove the queue.
 #
@@ -107,10 +107,10 @@ explore(draw_stride, stride=[1, 2, 3, 8, 13, 16, 32, 33])
 #
 # Two lanes meet in a bank if their words are a multiple of 32 apart, and the words of lanes that are `d` apart are `d * stride` apart.
 # With stride 8 that is a multiple of 32 for lanes that are four apart.
-# With an odd stride, `d` itself would have to be one, and the lanes of a warp are at most 31 apart.
+# With an odd stride, `d` itself would have to be one, and lanes are at most 31 apart.
 #
-# So length does not matter. What matters is how often two divides the stride: each factor of two, up to 32, doubles the queue.
-# For strides from 1 on, `gcd(stride, 32)` lanes meet in a bank, and a load has `gcd(stride, 32) - 1` conflicts.
+# So length does not matter. What matters is how often two divides the stride: each factor of two doubles the queue, up to 32 lanes.
+# For strides from 1 on, `gcd(stride, 32)` lanes meet in a bank, the greatest common divisor, and a load has one conflict less.
 #
 # ## Strides, counted
 #
@@ -200,7 +200,7 @@ compare({stride: on_gpu[stride] for stride in (1, 2, 32, 33)},
         by="stride")
 
 # %% [markdown]
-# No: the instructions are the same. Only the cycles for each request differ: a wavefront takes one cycle of the data path.
+# Nothing that is counted: the instructions are the same. Only the cycles for each request differ: a wavefront takes one cycle of the data path.
 # In `hop` the path is busy nearly all the time, so twice the wavefronts take twice the time.
 #
 # You have met this queue [in L1](13_shared_memory.ipynb): numbers at one place of their lines came one after the other, as if L1 had banks, too.
@@ -228,7 +228,7 @@ plot_banks([4 * (lane // 5) for lane in range(32)])
 # So for elements of another size, ask which words the lanes want.
 #
 # - *2 bytes:* two neighbours share a word (*1 byte:* four do). That is a multicast.
-# - *8 bytes:* each lane wants two words, and the warp twice as many as there are banks. So the hardware serves half of the warp at a time: first lanes 0 to 15, then the others. Only lanes of the same half can meet. Two wavefronts are the fewest possible, so they are no conflict.
+# - *8 bytes:* each lane wants two words, and the warp twice as many as there are banks. So the hardware serves half of the warp at a time: lanes 0 to 15 together, and the others together. Only lanes of the same half can meet. Two wavefronts are the fewest for 32 different elements, so they are no conflict.
 # - *16 bytes:* quarter warps, in the same way.
 
 # %%
@@ -308,7 +308,7 @@ compare(sized, {"wavefronts per load, emulated": wavefronts},
 # It does, as the path is always busy.
 # A multicast costs nothing.
 # At stride 2, elements of 2 bytes take half as long as those of 4, because their words are side by side.
-# Elements of 8 bytes take twice as long, without a conflict.
+# Elements of 8 bytes take as long at stride 1 as those of 4 bytes at stride 2: two wavefronts as well, but without a conflict.
 
 # %% [markdown]
 # ## A tile, by rows and by columns
@@ -355,7 +355,7 @@ check(turned, np.arange(1024).reshape(32, 32).T)
 film
 
 # %% [markdown]
-# Compare the banks while warps store with those while they load: a store takes one wavefront, and a load 32, at one bank.
+# Go back before the barrier, and compare the banks: a store takes one wavefront, and a load 32, at one bank.
 # Every column lies in one bank.
 # We need a layout in which every row *and* every column has all banks.
 #
@@ -409,7 +409,7 @@ plot_tile_banks(bank(4 * padded(rows_33, columns_33)), COLUMN, padding=1)
 # And it occurs once in every column, so a column never comes to a bank twice.
 # This is a **swizzle**.
 # Stores and loads must both use it.
-# (It needs a power of two of columns: with 24, `16 ^ 8` is 24, in the next row.)
+# (It needs a power of two of columns, and no more rows than columns. With 24 columns, `16 ^ 8` is 24, in the next row.)
 
 # %%
 def swizzled(row, column):
@@ -446,26 +446,6 @@ table(["layout", "conflicts of a store", "of a load", "bytes"],
 # %% [markdown]
 # *Column-major*, where the columns follow one another, only moves the conflicts from the load to the store.
 # Padding and swizzle remove them on both sides; padding costs a word a row, and the swizzle no memory.
-
-# %% [markdown]
-# ## A block that is not 32 wide
-#
-# In a block that is 16 threads wide, a warp has 16 elements of one row and 16 of the next.
-#
-# **Predict.** It goes along rows of 32 words. How many wavefronts are that?
-#
-# <details><summary>Answer</summary>
-#
-# Two: both rows begin in bank 0, so the two half rows want the same 16 banks.
-#
-# </details>
-
-# %%
-plot_banks([4 * (32 * (lane // 16) + lane % 16) for lane in range(32)])
-
-# %% [markdown]
-# One word of padding does not help, since nearly all of these still meet.
-# In rows of 48 words, or of 16, each row begins 16 banks further on, and the two half rows fill all banks.
 
 # %% [markdown]
 # ## What could go wrong
@@ -545,7 +525,7 @@ plot_exposed(list(WIDTHS.values()), {
 # (One point lies below zero: these are single launches. By the median of many, rows of 34 take 0.8 µs longer than those of 33.)
 
 # %% [markdown]
-# So here, with some 60 warps on each multiprocessor, a conflict costs at most the one cycle for which it keeps the data path busy.
+# So here, with more than 54 warps on each multiprocessor, a conflict costs at most the one cycle for which it keeps the data path busy.
 # Then you know beforehand the most that a repair will save: divide the conflicts of one multiprocessor, of loads and of stores, by its cycles.
 # With rows of 32, each of 3,972 loads has 31: 123,000 of 251,000 cycles, nearly half.
 # (Here all multiprocessors have the same share. What a conflict costs where few warps are at work, we did not measure.)
