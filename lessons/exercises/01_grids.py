@@ -216,7 +216,7 @@ class GridStride(Write):
         ),
         "over_budget:sectors": (
             "Which elements do threads 0 and 1 load in the same round?",
-            "A warp loads for 32 threads at once, and needs fewest sectors if their "
+            "A request loads for 32 threads at once, and needs fewest sectors if their "
             "elements lie side by side.",
             "A thread's own next element is not its neighbour in memory: it is as far "
             "away as there are threads in the grid.",
@@ -337,8 +337,8 @@ class EverySecond(Write):
     }
     hints = {
         "over_budget:requests": (
-            "How many of the 32 lanes of a request change an element?",
-            "A request counts once, for 16 lanes as for 32: let every thread take an "
+            "How many of the 32 threads of a request change an element?",
+            "A request counts once, for 16 threads as for 32: let every thread take an "
             "element that changes.",
             "Number the elements that change 0, 1, 2, …: thread t takes number t "
             "first. Which index of `a` is that, and how far away is its next one?",
@@ -347,21 +347,21 @@ class EverySecond(Write):
 
 
 class IdealOfEight(Explain):
-    """`every_second` touches 8 sectors with each full request, and the report calls 4
+    """`every_second` touches 8 sectors with each full request, and the emulator calls 4
     ideal. Is there a kernel that does the same with fewer sectors in all? Say why, and
-    what the ideal leaves out.
+    what that ideal leaves out.
     """
 
     stars, points = 2, 3
     rubric = {
         "no: all sectors of the array must be loaded and stored": 1,
         "because each sector of 32 bytes holds elements that change": 1,
-        "the ideal counts only the bytes that the lanes ask for, as if they lay "
+        "the ideal counts only the bytes that the threads ask for, as if they lay "
         "side by side": 1,
     }
     model = (
         "No. A sector is 32 bytes, or 8 elements, and 4 of them change, so every "
         "sector must be loaded and stored. The ideal of 4 is for the 128 bytes that "
-        "32 lanes ask for, if they lay side by side; here they are spread over twice "
+        "32 threads ask for, if they lay side by side; here they are spread over twice "
         "as many."
     )
