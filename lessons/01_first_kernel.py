@@ -27,8 +27,8 @@ device
 # %% [markdown]
 # ## What is left of a loop?
 #
-# The line above says where kernels run: on this machine's GPU, or in an emulator if there is none.
-# The emulator counts what kernels do. Times always come from a GPU: from yours, or recorded on an NVIDIA H200.
+# The line above says where kernels run: on your GPU, or in an emulator.
+# The emulator counts what kernels do. Times are of your GPU, or were recorded on an NVIDIA H200 and its CPU.
 #
 # Here is a loop that adds one to each of 100,000 numbers.
 
@@ -74,7 +74,7 @@ check(out, add_one_spec(a))
 # Then the loop is gone, and only its body is left: `out[i] = a[i] + 1`.
 # One thing is missing.
 # All threads execute the same body, so each must find out which `i` is its own.
-# It asks for its number, `cuda.threadIdx.x`: 0 in the first thread, 1 in the second.
+# It asks for its number, `cuda.threadIdx.x`: 0 in the first thread, 1 in the second. (For matrices there is a `y`, too.)
 #
 # A function that many threads run is a **kernel**, and `@cuda.jit` makes one.
 # A **launch** starts it: `kernel[1, 8](...)` runs it in one block of eight threads.
@@ -134,7 +134,7 @@ with expect(ValueError):
 # Threads come in **blocks** (CUDA also says *thread block* or **CTA**), and all blocks of a launch together are the **grid**.
 # The GPU hands each block to a multiprocessor that has room for it, and there it stays until its last thread has ended.
 # A block is never split, because its threads may share the fast memory and wait for one another.
-# So it must be small enough for one multiprocessor. CUDA's limit is lower still: 1,024 threads.
+# So it must be small enough for one multiprocessor: CUDA allows 1,024 threads.
 #
 # `cuda.get_current_device()` returns the properties of your GPU; the emulator returns an H200's. (132 times 2,048 are the 270,336 of above.)
 
@@ -262,7 +262,7 @@ with expect(AssertionError):
 #
 # ## To the GPU and back
 #
-# A GPU has its own memory, and by default a kernel reads nothing else.
+# A GPU has its own memory, and our kernels use nothing else.
 # The machine that runs Python is the **host**; the GPU is the **device**.
 # If you launch a kernel with NumPy arrays, Numba copies all of them to the device first, and back afterwards.
 # For more than one launch, copy them yourself:
@@ -285,7 +285,7 @@ check(d_out.copy_to_host(), add_one_spec(add_one_spec(a)))
 # The second launch reads the first one's result where it is, without a copy.
 #
 # With device arrays a launch does not wait for its kernel: Python goes on to the next line while the GPU works.
-# Kernels still run one after the other, and `copy_to_host` waits for them; `cuda.synchronize()` only waits.
+# Such kernels still run one after the other, and `copy_to_host` waits for them; `cuda.synchronize()` only waits.
 #
 # ## Is it faster?
 #
@@ -313,9 +313,9 @@ loop = {"loop": took(MANY, "loop compiled for the CPU")}
 plot_stages({"compiled loop": loop, "GPU": trip(MANY)})
 
 # %% [markdown]
-# The loop wins: copying there and back takes longer than the whole loop.
+# Here the loop wins: of the GPU's steps, copying there takes longest, and copying there and back takes longer than the whole loop.
 # So one addition to ordinary arrays is not worth the trip.
-# Launching and waiting take less than a thirtieth of its time: the call 275 µs, and the wait 53, about what the kernel alone takes in the next section.
+# But launching and waiting take less than a thirtieth of the loop's time, and most of that is the launch's call.
 #
 # A second addition needs no more copies, only a launch. If that takes as long as the first, the GPU is ahead from then on.
 # So **leave arrays on the device**, and bring them back when all the work is done.
@@ -329,7 +329,7 @@ plot_stages({"compiled loop": loop, "GPU": trip(MANY)})
 # <details><summary>For the curious: pinned memory</summary>
 #
 # `cuda.pinned_array` makes an array in pinned memory, which the operating system never moves.
-# Only such memory can the GPU read and write by itself; other arrays go [through a copy of the driver's](https://developer.nvidia.com/blog/how-optimize-data-transfers-cuda-cc/).
+# Such memory the GPU can copy from and to by itself; other arrays go [through a copy of the driver's](https://developer.nvidia.com/blog/how-optimize-data-transfers-cuda-cc/).
 # With pinned arrays copying takes a fifth of the time, and the GPU wins even with one addition.
 # But to make the two takes more than four times as long as the loop, so it pays only for arrays that you use again and again.
 #
@@ -337,8 +337,8 @@ plot_stages({"compiled loop": loop, "GPU": trip(MANY)})
 #
 # ## How many threads per block?
 #
-# The same 16,777,216 threads can come in large blocks or in small ones. Does it matter?
-# The GPU has to start each block, and that takes time even if the block does nothing.
+# Large blocks or small ones: does it matter?
+# The GPU has to start each block, which takes time even if the block does nothing.
 # So we time a kernel that does nothing, too.
 # `measure` times a kernel alone, on arrays that are on the device, and takes the median of many launches.
 
@@ -429,7 +429,7 @@ plot_grid_2d(blocks=(2, 2), threads=(4, 3), shape=(5, 7))
 #
 # What if x goes to the row instead?
 # Look at what the two launches ask of memory.
-# A *request* is what 32 neighbouring threads load or store at once, and a *sector* is one of the pieces, 32 bytes each, in which memory answers.
+# A *request* is what 32 threads, here a row of a block, load or store at once, and a *sector* is one of the pieces of 32 bytes into which memory is divided.
 
 # %%
 @cuda.jit
