@@ -135,7 +135,7 @@ compare(dict(zip((48, 96), zip(counted, timed, strict=True), strict=True)),
 # ## When lanes disagree
 #
 # A warp executes one instruction at a time. What if an `if` sends some of its lanes down one branch and some down the other?
-# Then the warp has to execute *both* branches, one after the other, and in each of them the lanes of the other branch wait.
+# Then the warp has to execute *both* branches, and in each of them the lanes of the other branch wait: **a warp executes whatever any of its lanes needs**.
 # That is **divergence**.
 # After the `if` the lanes usually go on together (CUDA does not promise it).
 #
@@ -156,14 +156,14 @@ plot_issues([(0, branch, everyone), (1, branch, everyone), (0, grows, even),
              (1, stores, everyone), (0, stores, everyone)])
 
 # %% [markdown]
-# Two warps of `part_by_thread` that share a scheduler; time runs down. Each row is one instruction, issued for one of the warps: filled lanes take part, dotted ones wait. (Of each loop, one step is drawn.)
+# Two warps of `part_by_thread`, as one scheduler might issue them; time runs down. Each row is a line of the kernel, executed for one of the warps: filled lanes take part, dotted ones wait. (Of each loop, one step is drawn.)
 #
 # **Predict.** Of all lanes in all instructions, what share takes part in `part_by_thread`? And in `part_by_warp`?
 #
 # <details><summary>Answer</summary>
 #
-# Nearly all instructions are in the two loops, and there each warp of `part_by_thread` uses half of its lanes.
-# In `part_by_warp` all lanes of a warp agree: half of the *warps* take each branch, and no lane waits.
+# Hardly more than half: nearly all instructions are in the two loops, and there each warp of `part_by_thread` uses half of its lanes.
+# In `part_by_warp`, all: the lanes of a warp agree, so half of the *warps* take each branch, and no lane waits.
 #
 # </details>
 
@@ -185,7 +185,7 @@ shares(divided)
 # %% [markdown]
 # The **active share** of a line is the share of a warp's lanes that take part in it. Inside the `if` it is one half, so the two loops are executed twice as often as they need to be.
 # The rule: **an `if` costs almost nothing if all lanes of a warp agree; warps may differ.**
-# (With one of the loops alone and no `if`, a warp executes 4 of 1,418 instructions fewer.)
+# (In the emulator, a warp with one of the loops and no `if` executes 4 of 1,418 instructions fewer.)
 #
 # Does a GPU agree? Its **counters**, parts of the hardware that count events while a kernel runs, say how many instructions it executed and in how many issue slots; a profiler adds what warps waited for (they **stall**).
 # We count a kernel that does nothing, too.
@@ -203,19 +203,26 @@ MANY = 2**24
 big = np.zeros(MANY, np.float32)
 result = np.zeros_like(big)
 
-times = {(part, steps): measure(kernel)[MANY // 128, 128](result, big, steps)
+times = {(name, steps): measure(kernel)[MANY // 128, 128](result, big, steps)
          for steps in (STEPS, 1)
-         for part, kernel in (("by thread", part_by_thread),
-                              ("by warp", part_by_warp))}
+         for name, kernel in (("part_by_thread", part_by_thread),
+                              ("part_by_warp", part_by_warp))}
 idle = measure(do_nothing)[MANY // 128, 128](result, big)
-compare(times | {("does nothing", 0): idle},
-        "µs", "instructions per warp", "issue slots used, %", "waits most for",
-        by=("branches alternate", "steps"))
+
+
+def longest_wait(m):
+    """What warps wait most for, if their kernel does anything."""
+    return "–" if m is idle else next(iter(m.waits), None)
+
+
+compare(times | {("do_nothing", 0): idle}, "µs", "instructions per warp",
+        "issue slots used, %", {"waits most for": longest_wait},
+        by=("kernel", "steps"))
 
 # %% [markdown]
 # It does: with 256 steps, `part_by_thread` takes twice as long, since the GPU executes twice as many instructions for each warp, by its own counter.
-# Nothing else changed: the schedulers use as many of their slots, and the warps wait for the same things, hardly ever for memory.
-# They wait most for a turn: more of them are ready than can issue. (Why more than a fifth of the slots stays empty all the same, we did not look.)
+# Nothing else that we counted changed: the schedulers use as many of their slots, and the warps wait for the same things, hardly ever for memory.
+# They wait most for a turn, because more of them are ready than can issue, and next for an arithmetic unit that is still busy. (Whether that is why more than a fifth of the slots stays empty, no launch here shows.)
 
 # %% [markdown]
 # But with a single step `part_by_thread` executes 30% more instructions, and takes only 5% longer.
@@ -226,7 +233,7 @@ compare(times | {("does nothing", 0): idle},
 # %% [markdown]
 # <details><summary>For the curious: what the steps consist of</summary>
 #
-# Most of these instructions run the loop's counter: in the machine code of `part_by_thread`, the line of the first `for` has more than seven times as many instructions as its body.
+# By the counter, a warp of `part_by_warp` executes about seven instructions in each step. In the machine code one or two of them do the step's arithmetic; nearly all others run the loop's counter.
 # The comparison stands all the same, because both kernels have the same two loops.
 #
 # </details>
@@ -303,8 +310,8 @@ compare({"mixed": (mixed, walks[0]), "by length": (tidy, walks[1])},
         "active share, %", "instructions", "µs", by="order")
 
 # %% [markdown]
-# Sorting halves the instructions: numbers with equally many steps now share a warp.
-# (Here you need the answer to sort by it. A program sorts by what it knows: the length of a list, the size of a job.)
+# Sorting halves the instructions: numbers with nearly equally many steps now share a warp.
+# (Here you need the answer to sort by it, and the time to sort is not counted. A program sorts by what it knows, such as the length of a list, and only if that takes less than it saves.)
 
 # %% [markdown]
 # <details><summary>For the curious: why not half the time, and not all lanes</summary>
@@ -360,9 +367,9 @@ compare({block: emulate(part_by_row)[grid, block](square_out, square)
 # In 16 × 16 each warp holds an even row and an odd one, so half of the lanes wait.
 # In a block 32 wide a row is a warp, and no lane waits.
 #
-# ## Does a guard cost instructions?
+# ## What does a guard cost?
 #
-# A guard is an `if`, and it splits warps, too.
+# A guard is an `if`, and it splits warps, too. Do these execute something twice?
 # We count the warps whose lanes disagree (`splits`), on one axis, and on the matrix of the last lesson.
 
 # %%
@@ -395,11 +402,11 @@ compare({"one axis": line, "32 × 8": wide, "16 × 16": fits},
 
 # %% [markdown]
 # Along one axis a guard splits at most one warp, the one that holds the last element.
-# Along two axes each row has its own end, so in blocks that are 32 wide one warp of each row is split, if the row is no multiple of 32.
-# In blocks of 16 × 16 none is: a warp is 16 wide and two rows high there, and 400 columns are a multiple of 16, and 250 rows of two.
+# Along two axes each row has its own end, so in blocks 32 wide one warp of each row is split, if the row is no multiple of 32.
+# In blocks of 16 × 16 none is: there a warp is 16 wide and two rows high, and 400 columns are a multiple of 16, 250 rows of two.
 #
-# But a split guard executes nothing twice, since its other branch is empty: rows of 33 columns take as many instructions as rows of 64.
-# What is lost is only the lanes without an element, here 16 of 416 in a row, and six rows of 256.
+# But a split warp executes nothing twice, since the guard's other branch is empty: rows of 33 columns take as many instructions as rows of 64.
+# Every warp executes the test, split or not. Besides, only the lanes without an element are lost, here 16 of 416 in a row, and six rows of 256.
 
 # %% [markdown]
 # ## Lanes that talk
@@ -506,7 +513,7 @@ seen
 # %% [markdown]
 # ## What changed
 #
-# A warp executes whatever any of its lanes needs.
+# A warp executes whatever any of its lanes needs, so let the lanes of a warp need the same.
 #
 # | version | who disagrees | what a warp executes |
 # |---|---|---|
@@ -516,12 +523,12 @@ seen
 # | `count_steps`, mixed | lanes that have finished and those that have not | as many rounds as its longest lane needs |
 # | `count_steps`, by length | few end early | hardly more rounds than its lanes need |
 # | `part_by_row`, 16 × 16 | the two rows of a warp | both branches |
-# | a guard | at most one warp on one axis, one in each row on two | one branch; the other is empty |
+# | a guard | lanes of one warp on one axis, of one in each row in blocks 32 wide | one branch; the other is empty |
 # | `look_wrong` | two halves, each at a shuffle that names all lanes | CUDA leaves it open: not ended after 20 seconds |
 #
 # ## On your own
 #
-# ★ What share of the lanes is active in a plain copy, with blocks of 16 threads, of 48, of 96? Guess, then ask `emulate`.
+# ★ What share of the lanes is active in `double` on a full array, with blocks of 16 threads, of 48, of 96? Guess, then count it: `emulate(double)[4, 48](np.zeros(192), np.ones(192)).divergence.active_share`.
 #
 # <details><summary>Answer</summary>
 #

@@ -30,7 +30,7 @@ def slower(measured):
 
 def pair(it, steps):
     """The kernel that parts by thread, and the other, with so many steps."""
-    return [it.times[part, steps] for part in ("by thread", "by warp")]
+    return [it.times[name, steps] for name in ("part_by_thread", "part_by_warp")]
 
 
 def counted(it, name, steps=256):
@@ -91,6 +91,19 @@ def of_line(it, kernel):
     """The instructions of a kernel on the array of one axis, and the splits."""
     run = emulate(kernel)[32, 128](np.zeros_like(it.flat), it.flat)
     return run.divergence.instructions, run.divergence.splits
+
+
+@cuda.jit
+def doubles(out, a):
+    i = cuda.grid(1)
+    out[i] = a[i] + a[i]
+
+
+def of_warps(it, n, kernel=None):
+    """The instructions of one warp that doubles so many numbers."""
+    a = np.ones(n, np.float32)
+    run = emulate(kernel or it.double)[1, 32](np.zeros_like(a), a)
+    return run.divergence.instructions
 
 
 @cuda.jit
@@ -218,15 +231,27 @@ def machine_code_of_the_choice(it):
     return set(made.by_line[line])
 
 
-def counting(it):
-    """The machine instructions of the first `for`, for each of its body."""
-    made = assemble(it.part_by_thread)[32, 128](it.by_thread, it.halves, 256)
-    code = it.part_by_thread.py_func.__code__
+def each_step(it):
+    """The instructions of a warp in one step of the loops, by the counters."""
+    many, one = (pair(it, steps)[1] for steps in (it.STEPS, 1))
+    further = many.counters["instructions"] - one.counters["instructions"]
+    return further / many.warps / (it.STEPS - 1)
+
+
+def arithmetic(it):
+    """How often the machine code multiplies, and multiplies and adds, in the body of
+    each loop: five times each step, four of them where the loop is unrolled.
+    """
+    made = assemble(it.part_by_warp)[32, 128](it.by_warp, it.halves, 256)
+    code = it.part_by_warp.py_func.__code__
     lines = linecache.getlines(code.co_filename)
     start = code.co_firstlineno
-    first = next(n for n in range(start, len(lines)) if "for _" in lines[n - 1])
-    of = {line: sum(found.values()) for line, found in made.by_line.items()}
-    return of[first] / of[first + 1]
+    bodies = [
+        made.by_line[n + 1]
+        for n in range(start, start + 12)
+        if "for _" in lines[n - 1]
+    ]
+    return [[body[name] for name in ("FMUL", "FFMA")] for body in bodies]
 
 
 def meetings(it):
@@ -281,7 +306,7 @@ CLAIMS = {
         about("1.3", np.divide(*counted(it, "instructions", 1)))
         and about("1.05", slower(pair(it, 1)))
     ),
-    "With one of the loops alone and no `if`, a warp executes 4 of 1,418 instructions "
+    "a warp with one of the loops and no `if` executes 4 of 1,418 instructions "
     "fewer": lambda it: (
         for_each_warp(it, it.part_by_warp) == 1418
         and 1414 == (for_each_warp(it, only_grows) + for_each_warp(it, only_bends)) / 2
@@ -350,11 +375,22 @@ CLAIMS = {
         it.wide.divergence.splits == it.matrix.shape[0]
         and (250, 0) == (guarded(it, 33).splits, guarded(it, 64).splits)
     ),
-    "400 columns are a multiple of 16, and 250 rows of two": lambda it: (
+    "400 columns are a multiple of 16, 250 rows of two": lambda it: (
         [25, 125] == [splits_at(it, *shape) for shape in ((251, 400), (250, 401))]
     ),
-    "more than seven times as many instructions as its body": lambda it: (
-        missing() or 7 < counting(it) < 8
+    "executes about seven instructions in each step": lambda it: (
+        6.5 < each_step(it) < 7.2
+    ),
+    "one or two of them do the step's arithmetic": lambda it: (
+        missing() or [[0, 5], [5, 5]] == arithmetic(it)
+    ),
+    "next for an arithmetic unit that is still busy": lambda it: all(
+        "a busy arithmetic unit" == [*m.waits][1] for m in pair(it, 256)
+    ),
+    "Hardly more than half": lambda it: 0.5 < it.divided.divergence.active_share < 0.51,
+    "In `part_by_warp`, all": lambda it: 1 == it.together.divergence.active_share,
+    "Every warp executes the test, split or not": lambda it: (
+        [7, 7] == [of_warps(it, n) for n in (32, 31)] and 5 == of_warps(it, 32, doubles)
     ),
     "the warps wait for the same things": lambda it: (
         1 == len({tuple([*m.waits][:2]) for m in pair(it, 256)})
