@@ -3,7 +3,7 @@
 #
 # *60 minutes*
 #
-# **What you'll do:** find out why one of two kernels that do the same work executes twice as many instructions, and write branches and loops that cost nothing extra.
+# **What you'll do:** find out why one of two kernels that do the same work executes twice as many instructions, and write branches and loops that cost almost nothing extra.
 #
 # **What you'll learn:**
 #
@@ -243,7 +243,7 @@ compare(times | {("do_nothing", 0): idle}, "µs", "instructions per warp",
 #
 # A loop splits a warp, too: lanes that have finished wait for the others.
 # Here each thread counts the steps of its number: while it is not 1, halve it if it is even, otherwise triple it and add 1.
-# Nobody knows a formula for how many that are.
+# Nobody knows a formula for their number.
 # `first` is the index of the first thread's number.
 
 # %%
@@ -472,7 +472,7 @@ check(sums, [a[i:i + 32].sum() for i in range(0, 250, 32)])
 # ## What could go wrong
 #
 # All lanes that a shuffle's mask names must reach this shuffle.
-# With `if i < a.size:` around the shuffles of `sum_up`, or an early `return`, six lanes of the last warp would have ended, and what the others read from them is undefined.
+# With `if i < a.size:` around the shuffles of `sum_up`, or an early `return`, six lanes of the last warp would be missing, and what the others read from them is undefined.
 #
 # Here lanes below 16 should read the lane after them, the others the lane before.
 # The two halves call different shuffles, so neither is reached by all lanes:
