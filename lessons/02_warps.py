@@ -221,7 +221,7 @@ compare(times | {("do_nothing", 0): idle}, "µs", "instructions per warp",
 
 # %% [markdown]
 # It does: with 256 steps, `part_by_thread` takes twice as long, since the GPU executes twice as many instructions for each warp, by its own counter.
-# Nothing else that we counted changed: the schedulers use as many of their slots, and the warps wait for the same things, hardly ever for memory.
+# Otherwise they are alike: the schedulers use as many of their slots, and the warps wait for the same things, hardly ever for memory.
 # They wait most for a turn, because more of them are ready than can issue, and next for an arithmetic unit that is still busy. (Whether that is why more than a fifth of the slots stays empty, no launch here shows.)
 
 # %% [markdown]
