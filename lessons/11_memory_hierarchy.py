@@ -34,6 +34,7 @@ device
 # %% [markdown]
 # Memory is divided into **lines** of 128 bytes, so a line has room for 32 cells of four bytes.
 # Our chains use one cell of each line, in shuffled order: 64, 0, 32 means that 64 leads to 0, 0 to 32, and 32 back to 64. So every step needs another line, anywhere in the array.
+# (`uint32` keeps a cell's number at 32 bits, as it is in the array.)
 
 # %%
 KB, MB, GB = 2**10, 2**20, 2**30
@@ -71,7 +72,7 @@ run.coalescing.requests, run.coalescing.sectors     # of global memory
 # When a warp loads or stores, that is one **request**, however many lanes take part. Each of these is for one **sector**, a quarter of a line.
 # The emulator counts the same for every chain, however long: it counts what a kernel asks for, and does not model who answers.
 #
-# **Predict.** Now a GPU makes 524,288 steps, once through a chain of 16 KB, again and again, and once through a chain of 64 MB, where they are a single round. Does a step take as long?
+# **Predict.** Now one thread of a GPU makes 524,288 steps: through a chain of 16 KB, where these are thousands of rounds, and through one of 64 MB, where they are a single round. Does a step take as long in both?
 
 # %% tags=["timing", "hide-input"]
 # Times both walks.
@@ -105,19 +106,19 @@ plot_hierarchy(gpu.MULTIPROCESSOR_COUNT,
 #
 # | memory | who sees it | how long it lasts | in Python |
 # |---|---|---|---|
-# | **registers** | one thread | as long as the thread | a variable: `total = 0` |
+# | **registers** | one thread | as long as the thread | mostly a variable: `total = 0` |
 # | **shared memory** | the threads of a block | as long as the block | `cuda.shared.array` |
-# | **global memory** | all threads, and the host | until the host frees it | an array that you pass |
+# | **global memory** | all threads; the host, by copies | until the host frees it | an array that you pass |
 
 # %% [markdown]
 # Global memory is a warehouse across town: it holds everything, and it lies off the chip.
 # But nobody drives to the warehouse for what was here a minute ago.
 # On the way lie **caches**, which keep copies of what was used recently, without being asked.
-# There are two: **L1** in each multiprocessor, and **L2**, which all multiprocessors share.
-# A load looks in L1 first. If the sector is there, that is a **hit**; otherwise it asks L2, and L2 asks memory.
+# A load may meet two: **L1** in its multiprocessor, and **L2**, which all multiprocessors share.
+# It looks in L1 first. If the sector is there, that is a **hit**. If not, L1 asks L2; and only if L2 lacks the sector, too, it asks memory.
 
 # %% [markdown]
-# On an H200, L1 and shared memory are one fast memory of 256 KB in each multiprocessor, by [NVIDIA's guide](https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#compute-capability-9-0); no attribute of the device says so. How much of it is L1 is called the carve-out: the driver chooses it, unless the kernel says `shared_memory_carveout`.
+# On an H200, L1 and shared memory are one fast memory of 256 KB in each multiprocessor, by [NVIDIA's guide](https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#compute-capability-9-0); no attribute of the device says so. The part that is shared memory is called the carve-out. The driver chooses it, and a kernel may wish for one (`shared_memory_carveout`); the rest is L1.
 # (Local and constant memory in the figure are pieces of global memory with ways of their own: [Keep a thread's numbers close](16_own_memory.ipynb).)
 
 # %% [markdown]
@@ -200,7 +201,7 @@ compare({"16 KB": warm[16 * KB], "4 MB": warm[4 * MB], "64 MB": warm[64 * MB],
 #
 # In the first round memory delivers 64 bytes for each step, two sectors for one: L2 fetched the neighbour, too.
 #
-# L2 has 60 MB, but at 40 MB half as many bytes come from memory as at 64 MB, so half of the steps reach it. A step takes 269 ns there. Half of the steps at 348 ns and half at 145 would make less, so the steps to L2 have become slower, too: about 190 ns.
+# L2 has 60 MB, but at 40 MB half as many bytes come from memory as at 64 MB, so half of the steps reach it. A step takes 269 ns there. Halves of 348 and 145 ns would make less. So if those to memory still take 348, those to L2 take longer, about 190 ns.
 # In the A100's L2, [each of two partitions caches for the multiprocessors next to it](https://developer.nvidia.com/blog/nvidia-ampere-architecture-in-depth/). Copies in both would explain that L2 is full early, and a longer path that it is slower; no counter here shows either.
 #
 # </details>
@@ -212,12 +213,12 @@ compare({"16 KB": warm[16 * KB], "4 MB": warm[4 * MB], "64 MB": warm[64 * MB],
 # And yet GPUs are known for fast memories. How do the two fit together?
 # A lorry from the warehouse arrives late, but many lorries can be on the road at once.
 # So ask the other question: how many bytes arrive in a second? That is the memory's **bandwidth**.
-# To see it, all threads of the GPU must load, and none may wait for its own last load before it asks again.
+# To see it, let all threads of the GPU load, and let each send off several loads before it waits.
 
 # %% [markdown]
 # In the next kernel all threads read an array together, again and again.
 # `load4(a, i)` loads `a[i]` to `a[i + 3]` with one instruction, 16 bytes.
-# The index of a load does not depend on the load before, so a thread can send four of them off before the first has arrived.
+# The index of a load does not depend on the load before, so a thread can send four of them off before the first has arrived: the four of the inner loop, which the compiler puts ahead of the additions.
 # It adds up all that comes, so that the compiler cannot drop a load.
 # (Sizes are powers of two, so `at & last` leads from the end back to the start.)
 
@@ -242,7 +243,7 @@ emulate(read)[1, 128](sums, a, 16)
 check(sums.sum(), 4 * a.sum())      # 16 rounds read each number four times
 
 # %% [markdown]
-# **Predict.** The array grows from 4 KB to 1 GB. How much faster are the near memories, now that many ask at once?
+# **Predict.** The array grows from 4 KB to 1 GB. A step of the walk took 16 times as long from memory as from L1. Now that many ask at once, does L1 deliver 16 times as much?
 
 # %% tags=["timing", "hide-input"]
 # Reads arrays of ten sizes with all threads that the GPU can hold.
@@ -265,12 +266,12 @@ plot_bandwidth(READ, [m.gb_per_s for m in reads.values()],
 
 # %% [markdown]
 # The curve is what the threads load in a second. The bars below show, by the counters, which level delivered it.
-# (The size is the whole array's. A multiprocessor touches only a part of it, so L1 lasts longer here than for the one walker. At 64 MB it went to memory at each step, and these threads only for a part; why, the counters do not say.)
+# (The size is the whole array's. Of a large one, a multiprocessor touches only a part, so L1 lasts longer here than for the one walker. L2 still delivers more than half of 64 MB, and none of it to the walker; why, the counters do not say.)
 # Read a level's rate where its colour fills the bar: about 31,000 GB/s from L1, and 4,600 from memory, close to the 4,800 of its data sheet.
-# L2 fills no bar; at 16 MB it delivers 96% of the bytes, so about 8,600 GB/s.
+# L2 fills no bar; at 16 MB nearly all bytes come from it, about 8,600 GB/s.
 
 # %% [markdown]
-# So memory is 16 times as far as L1, yet it delivers a seventh of what the L1s of all multiprocessors deliver together.
+# So memory is 16 times as far as L1, yet it delivers a seventh of what all L1s deliver together.
 # Latency and bandwidth are two properties: a wider road makes no lorry faster, but more of them arrive.
 
 # %% [markdown]
@@ -284,7 +285,7 @@ plot_bandwidth(READ, [m.gb_per_s for m in reads.values()],
 #
 # This is **Little's law**. It holds for lorries and for memory.
 #
-# **Predict.** The GPU can hold 270,336 threads. Is memory busy if each of them waits for one `float32`? Take the latency of the longest chain, and the rate of the largest array.
+# **Predict.** The GPU can hold 270,336 threads. Is memory busy if each of them waits for one `float32`, and neighbours for neighbouring ones? Take the latency of the longest chain, and the rate of the largest array.
 
 # %%
 latency, rate = ns(warm[64 * MB]), reads[GB].gb_per_s
@@ -325,12 +326,23 @@ plot_in_flight(flying, latency, rate, "memory")
 
 # %% [markdown]
 # Three diamonds are the walk: with a warp on each multiprocessor, with eight, and with all 64 that it holds. The line that rises is Little's law for a load of 348 ns, and the level line is the rate of `read` from memory. (On both axes, equal distances are equal factors.)
-#
-# The more walkers, the more bytes arrive in a second. But 64 warps should have reached two thirds of memory's rate, and reach less than half.
-# So either a load took longer, or fewer were in flight on average. Which, we do not know: the launch is short, 67 µs with its start and end, and no longer one was measured. (Under the profiler it took 55 µs, and a step waited hardly longer than with one warp.)
 
 # %% [markdown]
-# By the law, a thread must then ask for more: for wider elements, or for several before it waits.
+# 64 times as many walkers bring as many times the bytes, and take only a quarter longer.
+#
+# But they do not reach two thirds of memory's rate, not even half. The line is for loads alone, and a diamond for a whole launch, which also starts and ends. The steps should take 45 µs; the launch takes 54 with one warp, and 67 with 64. What lies between these two, the clock does not tell: a load may take longer when so many are in flight.
+
+# %% [markdown]
+# <details><summary>For the curious: does a load take longer?</summary>
+#
+# By the profiler's counters, hardly: with 64 warps, a step waits about as long as with one. But by its cycles the launch that they counted took 55 µs.
+#
+# A part of the difference may be how caches are emptied. `measure` writes 256 MB before each launch, so L2 is full of numbers that memory has yet to be given. They must leave as the launch's own come in, and so a read takes somewhat longer than after caches that were emptied by reading. In the counted launch memory had next to nothing to write.
+#
+# </details>
+
+# %% [markdown]
+# To have more in flight, a thread must ask for more: for wider elements, or for several before it waits.
 # `read` does both, and reaches memory's rate; how much each gains, it does not tell. Its threads can have 64 bytes in flight each, and all together about ten times what is needed. What is too much only waits longer: by the counters, a warp of `read` waits 3.4 µs for its four loads, ten times as long as a step of the walk.
 #
 # This is what many threads are for. They shorten no load; but so many loads are in flight that memory always works, and while some warps wait, others compute. That is called **latency hiding**.
@@ -356,7 +368,7 @@ compare({level: level for level in LEVELS},
         by="level")
 
 # %% [markdown]
-# So one `float32` for each thread is enough for L1, and for neither L2 nor memory.
+# So by the law one `float32` for each thread is enough for L1, and for neither L2 nor memory.
 # (The latency is that of one thread that has the GPU to itself; the rate, that of all threads together, in 10^9 bytes a second.)
 #
 # | who asks | what decides |
@@ -364,6 +376,8 @@ compare({level: level for level in LEVELS},
 # | one thread, step by step | the latency of the nearest memory that has the sector |
 # | many threads, or many loads of each | bytes in flight, up to the bandwidth |
 # | anybody, twice | whether the sector is still in a cache |
+#
+# So ask two things: of one load, who answers it; of a whole kernel, how much it keeps in flight.
 
 # %% [markdown]
 # ## On your own
@@ -417,7 +431,7 @@ task.check(embedding)
 # %% [markdown]
 # ## In practice
 #
-# Nsight Compute calls a warp's wait for such a load *stall long scoreboard*; its page *Memory Workload Analysis* draws the levels with the bytes between them.
+# Nsight Compute calls a warp's wait for a load from these levels *stall long scoreboard*; its page *Memory Workload Analysis* draws the levels with the bytes between them.
 
 # %% [markdown]
 # ## Further reading
