@@ -77,9 +77,9 @@ plot_times(["stride 1", "stride 8"],
 # A thread does not load alone.
 # The 32 **lanes** of a warp execute a load together, and what they ask for is one **request**.
 #
-# Nor does a cache deliver single bytes, but whole **sectors**: 32 bytes that begin at a multiple of 32.
+# Nor does a cache fetch single bytes, but whole **sectors**: 32 bytes that begin at a multiple of 32.
 # Four sectors that begin at a multiple of 128 are a **line**.
-# So a request gets each sector in which some lane asks for a byte: once, however many lanes ask for it, and whole, however few bytes they need.
+# So what counts is which sectors a request *touches*: each in which some lane asks for a byte. It is needed once, however many lanes ask for it, and whole, however few bytes they use.
 
 # %%
 def lanes_at(offset=0, stride=1, itemsize=4):
@@ -124,9 +124,9 @@ emulate(take)[4, 256](few_out, few, 0, 8)
 # %% [markdown]
 # ## Who needs the rest of a sector?
 #
-# The GPU counts the bytes, too: those that lanes request from L1, L1 from L2, and L2 from memory.
+# The GPU counts sectors, too: those that requests touch, those that L1 asks of L2, and those that L2 asks of memory. The figure shows them as bytes, loads and stores together.
 #
-# **Predict.** At stride 8 a load requests eight times the bytes. How many of these bytes come from a cache, so that memory need not deliver them?
+# **Predict.** At stride 8 the loads touch eight times as many sectors as at stride 1. How many of these come from a cache, so that memory need not deliver them?
 
 # %% tags=["timing", "hide-input"]
 # Draws what was requested from each level.
@@ -139,7 +139,7 @@ plot_levels({f"{name}, {m.median_us:,.0f} µs": m.traffic
 # All levels are asked for as much: the stores, and a sector for each number. (What memory lacks at the top are stores that L2 had not passed on when the kernel ended.)
 # A cache helps only if somebody asks for what it holds, and nobody asks for the 28 bytes between.
 #
-# Yet the time grows less than the bytes do. At stride 1 memory is idle half of the time, for four bytes a thread are [too few in flight](11_memory_hierarchy.ipynb); at strides 4 and 8 it is nearly always busy.
+# Yet the time grows less than the bytes do. At stride 1 memory is idle half of the time: 65,536 blocks have to [start](01_first_kernel.ipynb), and this takes 43 of the 55 µs, even if they do nothing. At strides 4 and 8 memory is nearly always busy.
 #
 # **Predict.** With offset 1, each load touches five sectors instead of four. (The stores stay as they are.) Does it take a quarter longer?
 
@@ -150,9 +150,11 @@ compare({offset: (m, emulate(take)[4, 256](few_out, few, offset, 1))
         "sectors per load", "sectors from L2 per warp", "µs", by="offset")
 
 # %% [markdown]
-# No: each offset costs 4%. That is not the fifth sector, for offset 8 touches four, and costs as much; what it is, we have not measured.
+# No: each of these offsets costs 4%. That is not the fifth sector, for offset 8 touches four, and costs as much; what it is, we have not measured.
 #
-# The fifth sector is the first one of the next warp's request. So somebody does need the rest, and finds it in L1: for each block, of eight warps, L1 asks L2 for 33 sectors in place of 32. Only the last warp's neighbour is elsewhere, in another block.
+# (Most of this time is the start of the blocks, so the clock might not show a few sectors. Look at the count.)
+#
+# The fifth sector is the first one of the next warp's request. So somebody does need the rest, and L1 fetches it for both: for each block, of eight warps, it asks L2 for 33 sectors in place of 32. Only the last warp's neighbour is elsewhere, in another block.
 #
 # So do not count the sectors of one request alone.
 # **Ask who needs the rest of each sector.** If nobody does, memory has delivered it for nothing.
@@ -241,7 +243,7 @@ compare(layouts, "sectors from L2 per warp",
 # For all four fields, both layouts take the same time.
 # Here somebody needs the rest of a sector: the thread itself, whose four loads touch it one soon after the other. L1 requests it once.
 #
-# So arrays of fields lose nothing when all are needed, and win when one is: keep apart what is not used together.
+# So arrays of fields lose nothing when all are needed, and win when one is: keep apart what is not used together. (For lanes side by side. A particle from anywhere is in one sector as such a struct, and in four arrays in four.)
 
 # %% [markdown]
 # ## Side by side, or a row apart
@@ -306,7 +308,7 @@ compare({"x to the column": copies[copy_along],
 # %% [markdown]
 # ## Four numbers a thread
 #
-# Let each thread copy four elements.
+# To find out, we need a kernel in which loads or stores alone can be scattered. Let each thread copy four elements.
 # On a CPU you would give it four *neighbours*.
 # On a GPU its next element could also lie a whole block further on.
 #
@@ -445,7 +447,7 @@ compare({"every 32nd number": by_ones, "every 32nd four": by_fours},
 # | `copy_down` | 32 | other warps; L1 collects no stores | 3.6 |
 # | `copy_in_turn`, loads of neighbours | 16 | the thread, from L1 | 0.8 |
 # | `copy_in_turn`, stores to neighbours | 16 | the thread; L1 collects no stores | 1.9 |
-# | `sum_rows_by_fours` | 16, all used | | 0.8 |
+# | `sum_rows_by_fours` | 16 | there is no rest | 0.8 |
 
 # %% [markdown]
 # ## On your own
