@@ -241,7 +241,7 @@ run = emulate(last_wins)[1, 256](out, a)
 
 # %% [markdown]
 # So the kernel must say who stores: each thread to a cell of its own, or, with `if thread < 32` before the line, one warp for all.
-# (If all eight should have a part in the cell, as in a sum or a maximum, that takes an *atomic*, the one exception to the rule: see [Send a result from block to block](19_from_block_to_block.ipynb).)
+# (If all eight should have a part in the cell, as in a sum or a maximum, that takes an *atomic*, the one exception to the rule: see [Let blocks meet in L2](19_from_block_to_block.ipynb).)
 
 # %% [markdown]
 # ## Both barriers of a loop

@@ -525,4 +525,4 @@ task.check(turn_rows)
 # - [Numba: dynamic shared memory](https://numba.readthedocs.io/en/stable/cuda/memory.html#dynamic-shared-memory): one piece for all arrays.
 # - [Using shared memory in CUDA C/C++](https://developer.nvidia.com/blog/using-shared-memory-cuda-cc/): the same launch in C++.
 #
-# *Next:* [Send a result from block to block](19_from_block_to_block.ipynb): 4,096 threads count themselves, and an H200 counts one; where are the others?
+# *Next:* [Let blocks meet in L2](19_from_block_to_block.ipynb): 4,096 threads count themselves, and an H200 counts one; where are the others?

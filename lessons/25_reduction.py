@@ -11,7 +11,7 @@
 # - keep enough bytes in flight, and let the last block finish the sum in the same launch
 # - bound the rounding error of a sum before you compute it
 #
-# **What you'll need:** shuffles, as in [warps](02_warps.ipynb), [bank conflicts](14_bank_conflicts.ipynb), [barriers](15_barriers_and_races.ipynb), and the last block with its fences, as in [Send a result from block to block](19_from_block_to_block.ipynb).
+# **What you'll need:** shuffles, as in [warps](02_warps.ipynb), [bank conflicts](14_bank_conflicts.ipynb), [barriers](15_barriers_and_races.ipynb), and the last block with its fences, as in [Leave the rest to the last block](20_the_last_block.ipynb).
 
 # %%
 import numpy as np
@@ -500,7 +500,7 @@ table(["numbers a load", "loads in flight", "bytes in flight, a thread",
 # *wide* leaves 528 parts, for a second launch to add up.
 # The last block to finish could do that.
 #
-# Each block stores its part and draws a ticket from an atomic, between two fences, as [before](19_from_block_to_block.ipynb).
+# Each block stores its part and draws a ticket from an atomic, between two fences, as [before](20_the_last_block.ipynb).
 # The block with the highest ticket is the last, and it sees all parts.
 # `cuda.atomic.inc` counts up to its last argument and then starts again from 0, so `finished` is ready for the next launch.
 #

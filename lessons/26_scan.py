@@ -11,7 +11,7 @@
 # - count additions, barriers, wavefronts and bytes, and tell which of them the clock sees
 # - pass a value from block to block within one launch, without a race
 #
-# **What you'll need:** [warps and shuffles](02_warps.ipynb), [banks](14_bank_conflicts.ipynb), [barriers and races](15_barriers_and_races.ipynb), and atomics and fences, as in [Send a result from block to block](19_from_block_to_block.ipynb).
+# **What you'll need:** [warps and shuffles](02_warps.ipynb), [banks](14_bank_conflicts.ipynb), [barriers and races](15_barriers_and_races.ipynb), and atomics and fences, as in [Leave the rest to the last block](20_the_last_block.ipynb).
 
 # %%
 import numpy as np

@@ -11,7 +11,7 @@
 # - read what `check`, `emulate` and `watch` say, and in which order to act on it
 # - name the wrong belief behind a fault, so that you do not write it again
 #
-# **What you'll need:** races and barriers, as in [Wait for one another](15_barriers_and_races.ipynb), atomics, as in [Send a result from block to block](19_from_block_to_block.ipynb), sectors, as in [Fetch no more than you use](12_coalescing.ipynb), and banks, as in [Share a tile without queueing](14_bank_conflicts.ipynb).
+# **What you'll need:** races and barriers, as in [Wait for one another](15_barriers_and_races.ipynb), atomics, as in [Let blocks meet in L2](19_from_block_to_block.ipynb), sectors, as in [Fetch no more than you use](12_coalescing.ipynb), and banks, as in [Share a tile without queueing](14_bank_conflicts.ipynb).
 
 # %%
 import numpy as np

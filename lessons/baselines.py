@@ -279,7 +279,7 @@ def there_and_back(bench):
 
 def whole_sums(bench, n=2**24, blocks=528):
     """The sum of as many ints by each way in which blocks can meet, and its parts alone."""
-    cupy, ours = bench.cupy, lesson_kernels("19")
+    cupy, ours = bench.cupy, lesson_kernels("20")
     a = cupy.random.randint(0, 100, n).astype(np.int32)
     out, finished, parts = (cupy.zeros(size, np.int32) for size in (1, 1, blocks))
     stream = cuda.default_stream()

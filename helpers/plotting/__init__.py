@@ -49,7 +49,12 @@ from helpers.plotting.rates import (
 from helpers.plotting.sectors import plot_requests, plot_sectors
 from helpers.plotting.shuffles import plot_fours, plot_shuffles
 from helpers.plotting.tiles import plot_register_tile, plot_tile_banks
-from helpers.plotting.timelines import plot_fences, plot_look_backs, plot_pipeline
+from helpers.plotting.timelines import (
+    plot_fences,
+    plot_letter,
+    plot_look_backs,
+    plot_pipeline,
+)
 from helpers.plotting.traffic import plot_levels
 from helpers.plotting.warps import plot_issues, plot_lanes, plot_warps
 from thirty_two_lanes.pictures import Picture

@@ -2,6 +2,7 @@
 arithmetic, and tiles of a scan that look back. The times are a model's.
 """
 
+from dataclasses import dataclass
 from math import inf
 
 from helpers.plotting.boxes import DASHES, ROW_INCHES, SHARES, board, refuse_too_many
@@ -12,18 +13,32 @@ from thirty_two_lanes.pictures import Picture, cell, label, note
 # ---------------------------------------------------------------- two fences
 
 SLOW = 11  # how long the store is on its way to L2; a count takes 1
-TOPS = {
-    "block 0": 0,
-    "L1 of block 0": 2,
-    "L2: the part": 4,
-    "L2: the count": 5.2,
-    "L1 of block 1": 7.2,
-    "block 1": 9.2,
-}
 ARROW = {"arrowstyle": "-|>", "linewidth": 1.3}
 ACT, BEFORE, AFTER = (style.PLAIN, 0.25), (style.PLAIN, 0.08), (style.STORE, 0.35)
 STORE, FENCE = (style.STORE, 0.45), (style.IDLE, 0.15)
 LOAD = {"new": (style.LOAD, 0.35), "old": (style.CONFLICT, 0.3)}
+
+
+@dataclass(frozen=True)
+class Words:
+    """What a message is called: the cells and their values, the acts, the sentence."""
+
+    part: str
+    count: str
+    counts: tuple  # its value before, after block 0's act, and after block 1's
+    acts: tuple
+    stores: str
+    signals: tuple
+
+
+PARTS = Words(
+    *("the part", "the count", ("0", "1", "2"), ("count", "count")),
+    *("its part", ("counts", "counts")),
+)
+LETTER = Words(
+    *("box[0]", "flag", ("1", "2", "2"), ("add 1", "ask")),
+    *("42 in box[0]", ("adds 1 to the flag", "asks for the flag until it is 2")),
+)
 
 
 def plot_fences(first=True, second=True, ax=None):
@@ -33,13 +48,26 @@ def plot_fences(first=True, second=True, ax=None):
 
     Not modelled: the load may find the new part without a fence, too.
     """
-    spans, arrows, found = message(first, second)
+    return plot_message(PARTS, first, second, ax)
+
+
+def plot_letter(fence=True, ax=None):
+    """The same of a letter: one block stores it, fences and sets a flag, the other asks
+    for the flag and loads, with a `fence` between or without.
+    """
+    return plot_message(LETTER, True, fence, ax)
+
+
+def plot_message(words, first, second, ax):
+    """A message from block to block, with the first fence and the second or without."""
+    spans, arrows, found = message(words, first, second)
     end = max(until for _, _, until, *_ in spans if until < inf) + 1
-    down = TOPS["block 1"] + 1
-    rows = {top: name for name, top in TOPS.items()}
+    tops = tops_of(words)
+    down = tops["block 1"] + 1
+    rows = {top: name for name, top in tops.items()}
     with board(ax, 0.5 + ROW_INCHES * down, end, down, rows, style.WIDTH_INCHES) as ax:
         for row, start, until, text, (colour, share) in spans:
-            top, width = TOPS[row], min(until, end) - start
+            top, width = tops[row], min(until, end) - start
             if start or row.startswith("block"):
                 cell(ax, start, top, text, colour, width, share=share)
             else:  # no arrow comes by at the left
@@ -48,10 +76,18 @@ def plot_fences(first=True, second=True, ax=None):
         for begin, target, colour in arrows:
             ax.annotate("", target, begin, arrowprops=ARROW | {"color": colour})
         note(ax, end, down, "time →", (0, -10), ha="right")
-    return Picture(ax.figure, message_of(first, second, found))
+    return Picture(ax.figure, message_of(words, first, second, found))
 
 
-def message(first, second):
+def tops_of(words):
+    """Where each row begins, by its name."""
+    rows = "L1 of block 0", f"L2: {words.part}", f"L2: {words.count}", "L1 of block 1"
+    return dict(
+        zip(("block 0", *rows, "block 1"), (0, 2, 4, 5.2, 7.2, 9.2), strict=True)
+    )
+
+
+def message(words, first, second):
     """Spans of time by row, arrows between rows, and which part the load finds."""
     there = 2 + SLOW  # when the part is in L2
     count = there if first else 2
@@ -59,33 +95,49 @@ def message(first, second):
     both = counts + 2
     load = both + (4 if second else 2)
     found = "new" if second and there < load + 2 else "old"
+    tells, asks = words.acts
+    first_block, passing, part, tally, below, last = tops_of(words)
     spans = [
-        ("block 0", 0, 2, "store", STORE),
-        ("block 0", count, count + 2, "count", ACT),
-        ("L1 of block 0", 0, inf, "passes stores on", BEFORE),
-        ("L2: the part", 0, there, "old", BEFORE),
-        ("L2: the part", there, inf, "new", AFTER),
-        ("L2: the count", 0, counts + 1, "0", BEFORE),
-        ("L2: the count", counts + 1, both, "1", ACT),
-        ("L2: the count", both, inf, "2", ACT),
-        ("L1 of block 1", 0, both + 3 if second else inf, "old copy", BEFORE),
-        ("block 1", counts, both + 2, "count", ACT),
-        ("block 1", load, load + 4, f"load: {found}", LOAD[found]),
+        (first_block, 0, 2, "store", STORE),
+        (first_block, count, count + 2, tells, ACT),
+        (passing, 0, inf, "passes stores on", BEFORE),
+        (part, 0, there, "old", BEFORE),
+        (part, there, inf, "new", AFTER),
+        *((tally, *span, ACT if span[0] else BEFORE) for span in values(words, counts)),
+        (below, 0, both + 3 if second else inf, "old copy", BEFORE),
+        (last, counts, both + 2, asks, ACT),
+        (last, load, load + 4, f"load: {found}", LOAD[found]),
     ]
     if first:
-        text = "fence: waits until the part is in L2"
-        spans.append(("block 0", 2, count, text, FENCE))
+        text = f"fence: waits until {words.part} is in L2"
+        spans.append((first_block, 2, count, text, FENCE))
     if second:
-        spans.append(("block 1", both + 2, load, "fence", FENCE))
-    asked = TOPS["L2: the part" if second else "L1 of block 1"] + 1
-    below, tally = TOPS["block 1"], TOPS["L2: the count"]
-    arrows = [
-        ((2, 1), (there, TOPS["L2: the part"]), style.STORE),
-        ((count + 2, 1), (counts + 1, tally), style.INK),
-        *there_and_back((counts, below), (both, tally + 1), style.INK),
-        *there_and_back((load, below), (load + 2, asked), style.LOAD),
+        spans.append((last, both + 2, load, "fence", FENCE))
+    return spans, arrows_of(tops_of(words), count, there, load, second), found
+
+
+def values(words, counts):
+    """When the count has which value; block 0's act is there 1 after block 1 begins."""
+    before, between, after = words.counts
+    if between == after:
+        return (0, counts + 1, before), (counts + 1, inf, after)
+    return (
+        *((0, counts + 1, before), (counts + 1, counts + 2, between)),
+        (counts + 2, inf, after),
+    )
+
+
+def arrows_of(tops, count, there, load, second):
+    """What is sent where: the store, block 0's act, and what block 1 asks and gets."""
+    _, _, part, tally, below, last = tops.values()
+    asked = (part if second else below) + 1
+    counts, both = count + 2, count + 4
+    return [
+        ((2, 1), (there, part), style.STORE),
+        ((counts, 1), (counts + 1, tally), style.INK),
+        *there_and_back((counts, last), (both, tally + 1), style.INK),
+        *there_and_back((load, last), (load + 2, asked), style.LOAD),
     ]
-    return spans, arrows, found
 
 
 def there_and_back(begin, target, colour):
@@ -94,14 +146,15 @@ def there_and_back(begin, target, colour):
     return (begin, target, colour), (target, back, colour)
 
 
-def message_of(first, second, found):
+def message_of(words, first, second, found):
     """What happens in order, and what the load finds, in words."""
     waits = ", waits at a fence until it is in L2," if first else ""
     empties = ", fences, which empties its L1," if second else ""
     where = "L2" if second else "its L1"
+    tells, asks = words.signals
     return (
-        f"Block 0 stores its part{waits} and counts. Block 1 counts{empties} and loads "
-        f"the part from {where}: it finds the {found} one."
+        f"Block 0 stores {words.stores}{waits} and {tells}. Block 1 {asks}{empties} "
+        f"and loads {words.part} from {where}: it finds the {found} one."
     )
 
 

@@ -1,4 +1,4 @@
-"""Exercises of lesson 19: who shares a cell with whom, and what blocks see of each other."""
+"""Exercises of lesson 19: who shares a cell with whom, and how blocks update one."""
 
 from math import ceil
 from textwrap import indent
@@ -8,7 +8,7 @@ import numpy as np
 from helpers import emulate
 from helpers.exercises import sources
 from helpers.exercises.arguments import full
-from helpers.exercises.exercise import Explain, Fix, InOut, Predict
+from helpers.exercises.exercise import Fix, InOut, Predict
 
 POOL = {
     "each thread in the block's cell": ("out[cuda.blockIdx.x] += 1",),
@@ -234,26 +234,3 @@ class Highest(Fix):
             "There is an atomic that keeps the $most of two: `cuda.atomic.$update`.",
         ),
     }
-
-
-class OneFence(Explain):
-    """In a colleague's kernel each block stores its part, fences, and draws a ticket; the
-    block with the highest ticket adds up the parts at once. "I left the second fence
-    out," says the colleague, "and on our GPU 1,000 launches were right." What do you
-    answer? Say what each of the two fences is for, and what the launches show.
-    """
-
-    stars, points = 2, 3
-    rubric = {
-        "the fence before the ticket: whoever sees the ticket can see the part": 1,
-        "the fence after it: the loads do not find copies that are older than the "
-        "ticket, such as those in the block's own L1": 1,
-        "the launches show this GPU and this code; CUDA promises it with both only": 1,
-    }
-    model = (
-        "The fence before the ticket makes each part visible before the ticket that "
-        "announces it; the fence after it makes the last block load nothing that is "
-        "older than the tickets, such as a copy that its L1 has kept. Your launches were "
-        "right since this GPU and this code happened to load the new parts; CUDA "
-        "promises it only with both fences."
-    )

@@ -48,6 +48,7 @@ WAITING = {  # for a GPU, since their latest edition
     "11_memory_hierarchy",
     "12_coalescing",
     "19_from_block_to_block",
+    "20_the_last_block",
 }
 
 

@@ -22,7 +22,6 @@ from tests.specimens.race_variants import (
     add_up,
     letter_unseen,
     line_up,
-    make_letter,
     make_relay_by_the_block,
     make_rotate_by_a_constant,
     relay_late,
@@ -34,7 +33,10 @@ from tests.specimens.race_variants import (
 
 COMMAND = "python -m tests.on_gpu.race_outcomes"
 FILE = RECORDED / "race_outcomes.json"
-LESSONS = "15_barriers_and_races", "19_from_block_to_block"
+LESSONS = (
+    *("15_barriers_and_races", "19_from_block_to_block"),
+    "20_the_last_block",
+)
 LAUNCHES = 1000
 CELLS = 12288  # all the shared memory that a block has without asking
 TWICE = False, True
@@ -61,12 +63,12 @@ def recorded():
     return json.loads(FILE.read_text("utf-8"))
 
 
-def outcomes(within, between):
-    """In how many launches what was wrong, or came out."""
-    it, blocks = SimpleNamespace(**within), SimpleNamespace(**between)
+def outcomes(*left):
+    """In how many launches what was wrong, or came out, of what the lessons left."""
+    it, blocks, last = (SimpleNamespace(**names) for names in left)
     families = (
         *(rotations(it), within_warps(it), relays(it), late(it)),
-        *(totals(blocks), letters()),
+        *(totals(last), letters(blocks)),
     )
     return {
         "wrong": {name: n for family in families for name, n in family.items()},
@@ -227,11 +229,11 @@ def wrong_totals(kernel, blocks=8, apart=1):
     return found
 
 
-def letters():
+def letters(it):
     """How often the old number was read, without the reader's fence and with it; and
     without, where the reader has not looked before.
     """
-    kernels = [make_letter(after) for after in TWICE]
+    kernels = [it.make_letter(after) for after in TWICE]
     read = {f"letter {after}": old_letters(kernels[after]) for after in TWICE}
     return read | {"letter unseen": old_letters(letter_unseen)}
 

@@ -48,6 +48,7 @@ FIGURES = {
     "plot_lanes": lambda: plotting.plot_lanes({"a line": HALF}),
     "plot_latency": lambda: plotting.plot_latency([512, 4096], [9, 8], {"L1": 1024}),
     "plot_layer_walk": lambda: plotting.plot_layer_walk((1, 2), 4, 2),
+    "plot_letter": lambda: [plotting.plot_letter(it) for it in (True, False)],
     "plot_levels": lambda: plotting.plot_levels({"rows": ASKED}),
     "plot_look_back": lambda: plotting.plot_look_back(["prefix", "sum", "", "sum"], 2),
     "plot_look_backs": lambda: plotting.plot_look_backs([(0, 4), (0, 2), (1, 4)]),

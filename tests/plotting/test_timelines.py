@@ -8,6 +8,8 @@ from numba import cuda
 
 from helpers import emulate, plotting
 from helpers.plotting.timelines import look_backs, pipeline
+from tests.lessons.claims import left_by
+from tests.paths import ROOT
 from thirty_two_lanes.core import style
 
 BOTH = [(a, b) for a in (True, False) for b in (True, False)]
@@ -43,6 +45,19 @@ def test_the_new_part_is_found_where_the_emulator_sees_no_race(first, second):
     assert picture.alt.endswith(f"it finds the {found} one.")
     assert [f"load: {found}"] == [it for it in written if it.startswith("load")]
     assert first + second == sum(it.startswith("fence") for it in written)
+
+
+@pytest.mark.parametrize("fence", [True, False])
+def test_the_letter_is_found_where_the_emulator_sees_no_race(fence):
+    """Of the lesson's own kernel, which waits for the flag."""
+    it = left_by(ROOT / "lessons" / "19_from_block_to_block.py")
+    arrays = np.zeros(1, np.int32), np.zeros(2, np.int32), np.zeros(1, np.int32)
+    run = emulate(it.make_letter(fence), strict=True)[2, 1](*arrays)
+
+    picture = plotting.plot_letter(fence)
+
+    found = "old" if run.races else "new"
+    assert picture.alt.endswith(f"it finds the {found} one.")
 
 
 @pytest.mark.parametrize("buffers", [1, 2, 3])

@@ -104,33 +104,9 @@ def total_of_sectors(out, parts, finished, a):
         out[0] = whole
 
 
-def make_letter(after):
-    """A letter from one block to another, with or without the reader's fence."""
-
-    @cuda.jit
-    def letter(out, box, flag):
-        """Block 1 looks in the box, block 0 fills it, block 1 looks again."""
-        if cuda.blockIdx.x == 0:
-            while cuda.atomic.add(flag, 0, 0) < 1:
-                pass
-            box[0] = 42
-            cuda.threadfence()
-            cuda.atomic.add(flag, 0, 1)
-        else:
-            beside = box[1]
-            cuda.atomic.add(flag, 0, 1 + beside)  # once it has looked
-            while cuda.atomic.add(flag, 0, 0) < 2:
-                pass
-            if after:
-                cuda.threadfence()
-            out[0] = box[0]
-
-    return letter
-
-
 @cuda.jit
 def letter_unseen(out, box, flag):
-    """The same `letter` without its second fence; block 1 has not looked before."""
+    """The lesson's `letter` without the second fence; block 1 has not looked before."""
     if cuda.blockIdx.x == 0:
         while cuda.atomic.add(flag, 0, 0) < 1:
             pass

@@ -2,8 +2,8 @@
 
 Each cause has its control. That meeting takes the time: as many atomics on other cells,
 and as few. That it is not the cell: eight cells, which differ in how far they are apart
-and in nothing else. That a sector's old copy is loaded: parts that nobody loads before,
-parts with a sector each, and a reader who has not looked before.
+and in nothing else. That a sector's old copy is loaded: a reader who has not looked
+before.
 """
 
 import numpy as np
@@ -12,18 +12,11 @@ from helpers import assemble, emulate
 from tests.lessons.claims import about
 from tests.on_gpu.race_outcomes import recorded
 from tests.paths import ROOT
-from tests.specimens.race_variants import (
-    make_letter,
-    make_sum_by_last,
-    make_total_of_blocks,
-    total_of_sectors,
-)
-from thirty_two_lanes.core.errors import LaunchError
 
 GPU = recorded()
 LAUNCHES = GPU["launches"]
 WRONG = GPU["wrong"]
-BOTH = (False, False), (True, False), (False, True), (True, True)
+BOTH = False, True
 
 
 def kinds(races):
@@ -37,36 +30,32 @@ def opcodes(kernel, *arguments):
     return [each.opcode.partition(".")[0] for each in instructions]
 
 
-def totalled(it, before, after, strict=False):
-    """The kinds of races of the last block's total, and whether it is right."""
-    whole, parts = np.zeros(1, np.float32), np.zeros(8, np.float32)
-    kernel, finished = it.make_total(before, after), np.zeros(1, np.int32)
-    run = emulate(kernel, strict=strict)[8, 1](whole, parts, finished, it.a)
-    return kinds(run.races), bool(whole[0] == it.a[:8].sum())
-
-
-def in_sectors(it):
-    """The kinds of races of the total whose parts have a sector each, and likewise."""
-    whole, parts = np.zeros(1, np.float32), np.zeros(64, np.float32)
-    launch = emulate(total_of_sectors)[8, 1]
-    run = launch(whole, parts, np.zeros(1, np.int32), it.a)
-    return kinds(run.races), bool(whole[0] == it.a[:8].sum())
-
-
-def fences(it, before, after):
-    """How often the last block's total waits for its stores, and empties L1."""
-    arrays = np.zeros(1, np.float32), np.zeros(8, np.float32), np.zeros(1, np.int32)
-    kernel = it.make_total(before, after)
-    code = assemble(kernel)[8, 1](*arrays, it.a).instructions
+def fences(it, after):
+    """How often a letter waits for its stores, and empties L1."""
+    cells = (np.zeros(n, np.int32) for n in (1, 2, 1))
+    code = assemble(it.make_letter(after))[2, 1](*cells).instructions
     found = [each.opcode for each in code]
     return [found.count(name) for name in ("MEMBAR.SC.GPU", "CCTL.IVALL")]
 
 
-def letter(after):
+def letter(it, after, strict=False):
     """What block 1 reads in the emulator, and the races."""
     read, box, flag = (np.zeros(size, np.int32) for size in (1, 2, 1))
-    run = emulate(make_letter(after))[2, 1](read, box, flag)
+    run = emulate(it.make_letter(after), strict=strict)[2, 1](read, box, flag)
     return int(read[0]), kinds(run.races)
+
+
+def global_loads(it):
+    """How many loads a letter has in its machine code."""
+    cells = (np.zeros(n, np.int32) for n in (1, 2, 1))
+    code = assemble(it.make_letter(False))[2, 1](*cells).instructions
+    return [each.opcode for each in code if each.opcode.startswith("LDG")]
+
+
+def block_atomics(it, threads):
+    """The atomics on global memory of 4,096 threads that count by blocks."""
+    run = emulate(it.count_by_blocks)[4096 // threads, threads](np.zeros(1, np.int32))
+    return run.coalescing.by_kind["atomic"].requests
 
 
 def counted(it):
@@ -74,49 +63,6 @@ def counted(it):
     count = np.zeros(1, np.int32)
     emulate(it.count_wrong)[16, 256](count)
     return int(count[0])
-
-
-def of_many_threads(barrier):
-    """The kinds of races between blocks of a total of 4 blocks of 64 threads, in which
-    thread 0 does it all, after a barrier or without.
-    """
-    whole, parts, finished = (np.zeros(n, np.float32) for n in (1, 256, 1))
-    launch = emulate(make_total_of_blocks(barrier), strict=True)[4, 64]
-    run = launch(whole, parts, finished.astype(np.int32), np.ones(256, np.float32))
-    return [race.kind for race in run.races if race.scope == "grid"]
-
-
-def launched_twice(it, reset):
-    """The two sums of two launches with the same arrays, of which the second has other
-    numbers, and the kinds of races of the first.
-    """
-    whole, parts, finished = (np.zeros(n, np.int32) for n in (1, 16, 1))
-    launch = emulate(make_sum_by_last(it.sum_by_block, reset), strict=True)[16, 256]
-    run, sums = launch(whole, parts, finished, it.numbers), [int(whole[0])]
-    launch(whole, parts, finished, it.numbers + 1)
-    return [*sums, int(whole[0])], kinds(run.races)
-
-
-def right_sums(it):
-    """Both right sums of these launches."""
-    return [int((it.numbers + more).sum()) for more in (0, 1)]
-
-
-def fitting(it):
-    """How many blocks of 256 threads may wait for the whole grid."""
-    it.sum_after_all[16, 256](it.whole, it.parts, it.numbers)
-    (compiled,) = it.sum_after_all.overloads.values()
-    return compiled.max_cooperative_grid_blocks(256)
-
-
-def too_many(it):
-    """Is a cooperative grid refused that is one block larger than what fits?"""
-    launch = emulate(it.sum_after_all)[fitting(it) + 1, 256]
-    try:
-        launch(it.whole, np.zeros(fitting(it) + 1, np.int32), it.numbers)
-    except LaunchError:
-        return True
-    return False
 
 
 def eighths(it, apart):
@@ -132,19 +78,6 @@ def atomics(it, kernel):
     """
     codes = opcodes(kernel, it.counts)
     return [codes.count(name) for name in ("POPC", "REDG")], codes.index("EXIT") + 1
-
-
-def waiting(it):
-    """The times of the ways in which one block comes after all others."""
-    names = "a second launch", "the last block", "a barrier of the grid"
-    return [us(it.ways[name]) for name in names]
-
-
-def looped(it, kernel):
-    """The opcodes of a sum's loop, from the first load to the branch after four."""
-    codes = opcodes(kernel, it.whole, it.numbers)
-    loads = [at for at, name in enumerate(codes) if name == "LDG"]
-    return codes[loads[0] : codes.index("BRA", loads[3])]
 
 
 def as_many(it, *kernels):
@@ -229,68 +162,34 @@ CLAIMS = {
         and about("43", us(it.no_work))
         and us(it.by_blocks) < 0.7 * (48 + 43)
     ),
-    # ------------------------------------------------ fences
-    "The total is right, and there is a race": lambda it: (
-        totalled(it, False, False) == in_sectors(it) == (["RAW"], True)
+    # ------------------------------------------------ the letter
+    "In the emulator, 42. On an H200 the old number, 0, in each of 1,000 launches": (
+        lambda it: letter(it, False) == (42, []) and wrong_in_all("letter False")
     ),
-    "It gave a wrong total in each of 1,000 launches": lambda it: wrong_in_all(
-        "total False False"
-    ),
+    "The reader had loaded only `box[1]`": lambda it: len(global_loads(it)) == 2,
     "L1s are not coherent": lambda it: (  # the control loads nothing before
         wrong_in_all("letter False") and wrong_in_none("letter unseen")
     ),
-    "| as above | 1,000 |": lambda it: wrong_in_all("total False False"),
-    "| with `=` for `+=`, so that no block loads its part | 0 |": lambda it: (
-        wrong_in_none("total of stores")
+    "| looks at `box[1]` first, has no fence | 1,000 |": lambda it: wrong_in_all(
+        "letter False"
     ),
-    "| with each part in a sector of its own | 0 |": lambda it: wrong_in_none(
-        "total of sectors"
+    "| looks first, has the fence | 0 |": lambda it: wrong_in_none("letter True"),
+    "| does not look first, has no fence | 0 |": lambda it: wrong_in_none(
+        "letter unseen"
     ),
-    "| with no fence | 1,000 |": lambda it: wrong_in_all("total False False"),
-    "| with the first fence alone | 0 |": lambda it: wrong_in_none("total True False"),
-    "| with the second fence alone | 0 |": lambda it: wrong_in_none("total False True"),
-    "| with both | 0 |": lambda it: wrong_in_none("total True True"),
-    "either one empties the last block's L1 after its `+=` and before it loads the "
-    "parts": lambda it: [fences(it, *which)[1] for which in BOTH] == [0, 1, 1, 2],
-    "CUDA asks for both, so write both": lambda it: (
-        [totalled(it, *which, strict=True)[0] for which in BOTH]
-        == [["RAW"], ["RAW"], ["RAW"], []]
-    ),
-    "`strict=True` makes the emulator ask for the second one, too": lambda it: (
-        totalled(it, True, False) == ([], True)
-        and totalled(it, True, False, strict=True) == (["RAW"], True)
-        and letter(False) == letter(True) == (42, [])
-    ),
-    "If others have stored, too, a barrier comes first": lambda it: (
-        [of_many_threads(barrier) for barrier in (False, True)] == [["RAW"], []]
-    ),
-    "the last block sets `finished` back to 0, by an atomic": lambda it: (
-        launched_twice(it, 2) == (right_sums(it), [])
-        and launched_twice(it, 1) == (right_sums(it), ["WAW"])
-    ),
-    "The first sum. `finished` goes on from the number of blocks": lambda it: (
-        launched_twice(it, 0) == (2 * right_sums(it)[:1], [])
-    ),
-    "Without a fence of its own it got the old number in each of 1,000 launches; with "
-    "it, in none; and in none either, if it has not looked before": lambda it: (
-        wrong_in_all("letter False") and wrong_in_none("letter True", "letter unseen")
+    "The emulator has no caches, so there the letter always arrives. But with "
+    "`strict=True` it asks for the second fence": lambda it: (
+        letter(it, False) == letter(it, True) == (42, [])
+        and letter(it, False, strict=True) == (42, ["RAW"])
+        and letter(it, True, strict=True) == (42, [])
     ),
     "`MEMBAR.SC.GPU`, which waits, and `CCTL.IVALL`": lambda it: (
-        [fences(it, *which) for which in BOTH] == [[0, 0], [1, 1], [1, 1], [2, 2]]
+        [fences(it, after) for after in BOTH] == [[1, 1], [2, 2]]
     ),
-    # ------------------------------------------------ the whole grid, and the rest
-    "A second launch, the last block and a barrier of the grid take within 2 µs of "
-    "each other, and at most 4 more than the parts alone": lambda it: (
-        max(waiting(it)) - min(waiting(it)) < 2
-        and 0 < max(waiting(it)) - us(it.ways["parts alone"]) < 4
+    "16,384: one for each block, and there are a quarter as many": lambda it: (
+        block_atomics(it, 256) == 4 * block_atomics(it, 1024) == 16
+        and 16_384 == 65_536 * 256 // 1024
     ),
-    "Why the atomics take less than even the parts alone, we do not know: the order of "
-    "the instructions in the loop differs, too": lambda it: (
-        us(it.ways["an atomic of each block"]) < us(it.ways["parts alone"])
-        and looped(it, it.sum_by_atomics) != looped(it, it.sum_parts)
-    ),
-    "all blocks are on the GPU at the same time, or the launch is refused": too_many,
-    "on an H200 at most 1,056 blocks of 256 threads": lambda it: fitting(it) == 1056,
     "racecheck` looks at shared memory only": lambda it: (
         "| racecheck looks at shared memory only | 37 |"
         in (ROOT / "docs" / "AGREEMENT.md").read_text("utf-8")

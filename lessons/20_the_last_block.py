@@ -1,0 +1,373 @@
+# %% [markdown]
+# # Leave the rest to the last block
+#
+# *45 minutes*
+#
+# **What you'll do:** make a whole sum of the parts of many blocks in one launch, see it come out right in the emulator and wrong on an H200, put it right, and compare it with two other ways.
+#
+# **What you'll learn:**
+#
+# - find out which block is the last, with no block waiting
+# - publish a result, then signal it, with a fence on either side
+# - choose between an atomic, a second launch, the last block, and a barrier of the grid
+#
+# **What you'll need:** sectors, as in [Fetch no more than you use](12_coalescing.ipynb), races and barriers, as in [Wait for one another](15_barriers_and_races.ipynb), and atomics, old copies and fences, as in [Let blocks meet in L2](19_from_block_to_block.ipynb).
+
+# %%
+import numpy as np
+from numba import cuda, float32, int32
+
+from helpers import (baseline, check, device, emulate, exercise, explore,
+                     plot_fences, table)
+
+device
+
+# %% [markdown]
+# ## Which block, and when?
+#
+# Each block has made a part of a sum, and the launch shall end with the whole.
+# An atomic of each block would add them in any order, and a sum of floats could come out a little different each time.
+#
+# So each block stores its part in a cell of its own, and one block adds up the parts, from the first to the last.
+#
+# **Predict.** Which block can do that, and when?
+
+# %% [markdown]
+# Not block 0, waiting for the others. Blocks start in any order, and some start only when others have ended.
+# A block that waits keeps its place, and the one that it waits for may never get one.
+#
+# Not the one with the highest number. On an H200, 16 blocks put their numbers in line with an atomic, in 1,000 launches: never in the order of the numbers, and block 0 came first in 206.
+#
+# So nobody waits, and no number is chosen: whoever comes *last* does it, when all others have stored.
+#
+# ## Draw a ticket
+#
+# How does a block know that it is the last? By what an atomic returns.
+# Each block stores its part and then draws a **ticket**: `cuda.atomic.add(finished, 0, 1)` returns 0 to the first, 1 to the second, and so on.
+
+# %% [markdown]
+# | | block 2 | block 0 | block 1 | `finished` |
+# |---|---|---|---|---|
+# | 1 | stores its part | | | 0 |
+# | 2 | draws 0 | stores its part | | 1 |
+# | 3 | | draws 1 | stores its part | 2 |
+# | 4 | | | draws 2, the highest of three | 3 |
+# | 5 | | | adds up all parts | 3 |
+#
+# In `total`, each of eight blocks is one thread. It adds a number to its part (`+=`, not `=`: it will matter), and the last of `cuda.gridDim.x` blocks adds up the parts. (`before` and `after` are for later.)
+
+# %%
+def make_total(before, after):
+    """A kernel with or without each of its two fences."""
+    @cuda.jit
+    def total(out, parts, finished, a):
+        """Each block adds to its part; the last one adds up the parts."""
+        block = cuda.blockIdx.x
+        parts[block] += a[block]
+        if before:
+            cuda.threadfence()
+        ticket = cuda.atomic.add(finished, 0, 1)
+        if after:
+            cuda.threadfence()
+        if ticket == cuda.gridDim.x - 1:
+            whole = float32(0)
+            for i in range(parts.size):
+                whole += parts[i]
+            out[0] = whole
+    return total
+
+
+# %%
+a = np.arange(8, dtype=np.float32)
+whole, parts = np.zeros(1, np.float32), np.zeros(8, np.float32)
+finished, total = np.zeros(1, np.int32), make_total(before=False, after=False)
+run = emulate(total)[8, 1](whole, parts, finished, a)
+check(whole, a.sum())
+run.races
+
+# %% [markdown]
+# The total is right, and there is a race. And on an H200?
+# It gave a wrong total in each of 1,000 launches.
+#
+# How can that be? The last block comes after all others, and each of these had executed its store before it drew its ticket.
+#
+# ## Which side went wrong?
+#
+# Both sides lack their fence.
+#
+# - The *store* may still be on its way to L2. The ticket, drawn after it, may be counted first.
+# - The *load* may find an old copy. Each block had loaded its own part, for the `+=`. All eight parts share one sector, so with its own part a block has fetched the seven others, too.
+#
+# Which of them was it on the H200? Change one thing at a time, always without a fence:
+#
+# | `total` without fences | wrong totals in 1,000 launches |
+# |---|---|
+# | as above | 1,000 |
+# | with `=` for `+=`, so that no block loads its part | 0 |
+# | with each part in a sector of its own | 0 |
+
+# %% [markdown]
+# So it was the old copies: without them, all totals are right.
+# No ticket was seen to overtake a part; but CUDA allows that, too.
+#
+# ## Publish, then signal
+#
+# So the order of a message is: store, fence, count; and on the other side: count, fence, load.
+# The block that tells needs the first fence, the block that listens the second. Take either away, and see what CUDA allows the load to find:
+
+# %%
+explore(plot_fences, first=[True, False], second=[True, False])
+
+# %% [markdown]
+# A box *count* is a ticket being drawn. By its ticket block 1 learns that block 0 has drawn one before.
+#
+# In `total` each block may be either, so it has a fence on both sides of the ticket. (`strict=True` makes the emulator ask for the second one, too.)
+#
+# **Predict.** CUDA allows an old part if either is missing. Without which of the two is the total wrong on an H200?
+
+# %%
+total = make_total(before=True, after=True)
+whole, parts = np.zeros(1, np.float32), np.zeros(8, np.float32)
+finished = np.zeros(1, np.int32)
+run = emulate(total, strict=True)[8, 1](whole, parts, finished, a)
+check(whole, a.sum())
+run.races
+
+# %% [markdown]
+# | `total` | wrong totals in 1,000 launches |
+# |---|---|
+# | with no fence | 1,000 |
+# | with the first fence alone | 0 |
+# | with the second fence alone | 0 |
+# | with both | 0 |
+#
+# It is wrong only if both are missing. Probably one is enough here since either one empties the last block's L1 after its `+=` and before it loads the parts.
+# That is luck again: CUDA asks for both, so write both.
+
+# %% [markdown]
+# ## A block of many threads
+#
+# First, the threads of a block add up their numbers, as they have counted in [Let blocks meet in L2](19_from_block_to_block.ipynb):
+
+# %%
+@cuda.jit(device=True)
+def sum_by_block(a, first, step):
+    """Add up every `step`-th element from each thread's first on."""
+    here = cuda.shared.array(1, int32)
+    if cuda.threadIdx.x == 0:
+        here[0] = 0
+    cuda.syncthreads()
+    total = int32(0)
+    for i in range(first, a.size, step):
+        total += a[i]
+    cuda.atomic.add(here, 0, total)
+    cuda.syncthreads()
+    return here[0]
+
+
+# %% [markdown]
+# (Floats would need a fixed order here, too, as in `sum_in_order`, at the end.)
+# Then thread 0 stores the part and draws the ticket for all of them:
+#
+# - If others have stored, too, a barrier comes first: what it has shown to thread 0, thread 0's fence publishes as well.
+# - How do the others learn that theirs is the last block? Thread 0 stores the answer in a shared cell; after a barrier, all load it, and see what thread 0 sees.
+# - For the next launch, the last block sets `finished` back to 0, by an atomic.
+
+# %%
+@cuda.jit
+def sum_by_last(out, parts, finished, a):
+    """Each block stores its part; the last one adds up the parts."""
+    last = cuda.shared.array(1, int32)
+    part = sum_by_block(a, cuda.grid(1), cuda.gridsize(1))
+    if cuda.threadIdx.x == 0:
+        parts[cuda.blockIdx.x] = part
+        cuda.threadfence()
+        ticket = cuda.atomic.add(finished, 0, 1)
+        cuda.threadfence()
+        last[0] = ticket == cuda.gridDim.x - 1
+    cuda.syncthreads()
+    if last[0]:
+        whole = sum_by_block(parts, cuda.threadIdx.x, cuda.blockDim.x)
+        if cuda.threadIdx.x == 0:
+            out[0] = whole
+            cuda.atomic.exch(finished, 0, 0)
+
+
+# %%
+numbers = np.arange(5000, dtype=np.int32)
+whole, finished = np.zeros((2, 1), np.int32)
+parts = np.zeros(16, np.int32)
+for _ in range(2):
+    run = emulate(sum_by_last, strict=True)[16, 256](
+        whole, parts, finished, numbers)
+    check(whole, [numbers.sum()])
+run.races
+
+# %% [markdown]
+# ## All blocks wait
+#
+# What if every block needs the parts of all the others?
+# The simplest barrier for the whole grid is the end of the kernel: a second launch sees all that the first one stored.
+# `sum_parts` makes the parts, and launched again, as one block, the whole of these.
+#
+# Within a kernel there is `cuda.cg.this_grid().sync()`, a barrier of the grid, with the fences in it.
+
+# %%
+@cuda.jit
+def sum_parts(parts, a):
+    """Each block stores its part."""
+    part = sum_by_block(a, cuda.grid(1), cuda.gridsize(1))
+    if cuda.threadIdx.x == 0:
+        parts[cuda.blockIdx.x] = part
+
+
+@cuda.jit
+def sum_after_all(out, parts, a):
+    """Each block stores its part, all wait, one block adds up the parts."""
+    part = sum_by_block(a, cuda.grid(1), cuda.gridsize(1))
+    if cuda.threadIdx.x == 0:
+        parts[cuda.blockIdx.x] = part
+    cuda.cg.this_grid().sync()
+    if cuda.blockIdx.x == 0:
+        whole = sum_by_block(parts, cuda.threadIdx.x, cuda.blockDim.x)
+        if cuda.threadIdx.x == 0:
+            out[0] = whole
+
+
+# %%
+emulate(sum_parts)[16, 256](parts, numbers)
+emulate(sum_parts)[1, 256](whole, parts)
+check(whole, [numbers.sum()])
+
+run = emulate(sum_after_all)[16, 256](whole, parts, numbers)
+check(whole, [numbers.sum()])
+run.races
+
+# %% [markdown]
+# Now block 0 does wait. What if another block never gets a place?
+# That cannot happen: Numba makes this a **cooperative launch**, in which all blocks are on the GPU at the same time, or the launch is refused.
+# So the grid is small, on an H200 at most 1,056 blocks of 256 threads, and a grid-stride loop goes through the elements.
+#
+# ## What changed
+#
+# Which way to choose? The table has the sum of 2²⁴ numbers by 528 blocks, all ways by turns: `sum_parts`, which leaves the parts, the three ways above, and an atomic of each block.
+
+# %%
+@cuda.jit
+def sum_by_atomics(out, a):
+    """Each block adds its part to the sum."""
+    part = sum_by_block(a, cuda.grid(1), cuda.gridsize(1))
+    if cuda.threadIdx.x == 0:
+        cuda.atomic.add(out, 0, part)
+
+
+whole[0] = 0
+emulate(sum_by_atomics)[16, 256](whole, numbers)
+check(whole, [numbers.sum()])
+
+# %% tags=["hide-input"]
+# Tabulates the recorded times, and what each way is for.
+USES = {
+    "parts alone": "",
+    "an atomic of each block": "one cell, in any order",
+    "a second launch": "parts in order; all need all",
+    "the last block": "parts in order, in one launch",
+    "a barrier of the grid": "all need all, in one launch of a small grid",
+}
+ways = {way: baseline(f"whole sum, {way}") for way in USES}
+table(["way to the whole", "µs", "for"],
+      [(way, ways[way].median_us, use) for way, use in USES.items()])
+
+# %% [markdown]
+# A second launch, the last block and a barrier of the grid take within 2 µs of each other, and at most 4 more than the parts alone. So choose by what each can do:
+#
+# - one cell in which any order will do: an atomic of each block;
+# - parts in order: a second launch, which needs no fence, or the last block, where this launch must end with the whole;
+# - parts that all blocks need: a second launch, or a barrier of the grid, where all blocks fit.
+#
+# (Why the atomics take less than even the parts alone, we do not know: the order of the instructions in the loop differs, too.)
+
+# %% [markdown]
+# ## On your own
+#
+# ★ Take the last line out of `sum_by_last`, and launch it twice with the same arrays, the second time with other numbers. What is in `out` then? Guess, and try.
+#
+# <details><summary>Answer</summary>
+#
+# The first sum. `finished` goes on from the number of blocks, so no ticket of the second launch is the highest, and no block is the last.
+#
+# </details>
+
+# %% [markdown]
+# ★★★ `last_block`: each block of 64 threads sums its elements, for which `sum_in_order` is there, and the last one adds up the parts. Thread 0 may do that alone.
+
+# %%
+@cuda.jit(device=True)
+def sum_in_order(a):
+    """Halve the block's elements until one sum is left."""
+    tile = cuda.shared.array(64, float32)
+    thread, i = cuda.threadIdx.x, cuda.grid(1)
+    tile[thread] = a[i] if i < a.size else float32(0)
+    half = 32
+    while half > 0:
+        cuda.syncthreads()
+        if thread < half:
+            tile[thread] += tile[thread + half]
+        half //= 2
+    cuda.syncthreads()
+    return tile[0]
+
+
+task = exercise("last_block")
+task
+
+# %%
+@cuda.jit
+def last_block(out, parts, finished, a):
+    """Each block makes its part; the last one to finish makes the whole."""
+    # your code, about 11 lines
+
+
+task.check(last_block)
+
+# %% [markdown]
+# <details><summary>Solution</summary>
+#
+# ```python
+# @cuda.jit
+# def last_block(out, parts, finished, a):
+#     """Each block makes its part; the last one to finish makes the whole."""
+#     part = sum_in_order(a)
+#     if cuda.threadIdx.x == 0:
+#         parts[cuda.blockIdx.x] = part
+#         cuda.threadfence()
+#         ticket = cuda.atomic.add(finished, 0, 1)
+#         cuda.threadfence()
+#         if ticket == cuda.gridDim.x - 1:
+#             whole = float32(0)
+#             for i in range(parts.size):
+#                 whole += parts[i]
+#             out[0] = whole
+# ```
+#
+# One thread stores, draws and loads, so no barrier is needed after the sum.
+#
+# </details>
+
+# %% [markdown]
+# The [assignment](assignments/20_the_last_block.ipynb) has 3 exercises, this one among them.
+
+# %% [markdown]
+# ## In practice
+#
+# `python -m tests.on_gpu.race_outcomes` repeats this page's 1,000 launches on a GPU, and `python -m lessons.baselines meetings` the last table.
+#
+# [Add up an array as fast as it can be read](25_reduction.ipynb) has the last block at its end.
+
+# %% [markdown]
+# ## Further reading
+#
+# - [CUDA C++ Programming Guide, memory fence functions](https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#memory-fence-functions): what a fence promises, and the last-block pattern.
+# - [Cooperative groups](https://developer.nvidia.com/blog/cooperative-groups/): barriers for a warp, a block and a grid.
+#
+# *Next:* [Transpose a matrix nearly as fast as a copy](21_transpose.ipynb): a transpose must run down a column on one side; can it be as fast as a copy all the same?
