@@ -47,7 +47,6 @@ def is_asynchronous(function):
 WAITING = {  # for a GPU, since their latest edition
     "11_memory_hierarchy",
     "12_coalescing",
-    "19_from_block_to_block",
     "20_the_last_block",
 }
 
