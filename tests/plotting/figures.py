@@ -96,7 +96,7 @@ FIGURES = {
     ],
     "plot_tile_walk": plotting.plot_tile_walk,
     "plot_times": lambda: plotting.plot_times(["a"], [3], [(2, 4)], 1),
-    "plot_tree": lambda: plotting.plot_tree([{0: (0, 1), 1: (2, 3)}, {0: (0, 2)}], 4),
+    "plot_tree": lambda: plotting.plot_tree([{0: (0, 1), 1: (2, 3)}, {0: (0, 2)}], 8),
     "plot_zooms": lambda: plotting.plot_zooms(
         {"warp": np.arange(8).repeat(32).reshape(16, 16) // 2, "lane": WOVEN}
     ),

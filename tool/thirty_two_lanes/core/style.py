@@ -54,6 +54,7 @@ SETTINGS = {
     "font.size": 9,
     "hatch.linewidth": 0.6,
     "text.color": INK,
+    "text.hinting": "none",             # as wide in the PNG as in the SVG, at any size
     "xtick.color": INK,
     "xtick.labelsize": SMALL,
     "ytick.color": INK,
