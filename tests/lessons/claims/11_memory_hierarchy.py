@@ -9,6 +9,8 @@ That caches which are emptied by writing delay what is read then was measured on
 no recording; what is held here is that the counted launch had little to write.
 """
 
+import math
+
 import numpy as np
 
 from helpers import assemble, emulate
@@ -94,9 +96,10 @@ def a_step_in_code(it):
 
 def touched_by_two_blocks(it, size):
     """The bytes of an array that the threads of two blocks of `read` load."""
-    step, first = 4 * THREADS, 4 * np.arange(2048)
-    at = first + step * np.arange(size // 16)[:, None]
-    return 16 * len(np.unique(at % (size // 4)))
+    step, numbers = 4 * THREADS, size // 4
+    rounds = min(numbers // 4, numbers // math.gcd(step, numbers))  # then they repeat
+    at = 4 * np.arange(2048) + step * np.arange(rounds)[:, None]
+    return 16 * len(np.unique(at % numbers))
 
 
 def loads_before_an_addition(it):
