@@ -46,7 +46,7 @@ from helpers.plotting.rates import (
     plot_rates,
     plot_speeds,
 )
-from helpers.plotting.sectors import plot_requests, plot_sectors
+from helpers.plotting.sectors import plot_places, plot_requests, plot_sectors
 from helpers.plotting.shuffles import plot_fours, plot_shuffles
 from helpers.plotting.tiles import plot_register_tile, plot_tile_banks
 from helpers.plotting.timelines import (

@@ -59,6 +59,11 @@ FIGURES = {
     "plot_register_tile": lambda: plotting.plot_register_tile(
         [0, 1, 8, 9], [0, 1], (32, 16), (range(16), range(8))
     ),
+    "plot_places": lambda: [
+        plotting.plot_places([4 * apart * lane for lane in range(lanes)], kind)
+        for apart, lanes in ((33, 32), (40, 9))
+        for kind in style.KINDS
+    ],
     "plot_requests": lambda: [
         plotting.plot_requests({"rows": [128, 160, None], "next": [12, 28]}, kind=kind)
         for kind in style.KINDS

@@ -31,6 +31,18 @@ SENTENCES = {
         "3 lanes load 8 bytes each: 1 sector in 1 line, "
         "32 bytes move and 8 of them are asked for.",
     ),
+    "a column at one place": (
+        lambda: plotting.plot_places([128 * lane for lane in LANES]),
+        "32 lanes: 32 numbers at one place; 32 cycles.",
+    ),
+    "rows that are eight numbers longer": (
+        lambda: plotting.plot_places([4 * 8200 * lane for lane in LANES]),
+        "32 lanes: 32 numbers at 4 places, up to 8 at each; 8 cycles.",
+    ),
+    "one number for two lanes, and an absent one": (
+        lambda: plotting.plot_places([4, 4, None, 8]),
+        "3 lanes: 2 numbers at 2 places; 1 cycle.",
+    ),
     "an exchange": (
         lambda: plotting.plot_exchange([0, 1, None], [None, 0, 1]),
         "Stores, thread → cell: 0 → 0, 1 → 1; then a barrier; "
