@@ -1,16 +1,16 @@
 # %% [markdown]
 # # Use a tile where it pays
 #
-# *55 minutes*
+# *65 minutes*
 #
-# **What you'll do:** let the threads of a block hand numbers to one another through a memory that they share, see this make one kernel three times as fast and another one slower, and find out why.
+# **What you'll do:** let the threads of a block hand numbers to one another through a memory that they share, see this make one kernel three times as fast and another one slower, and find out why: a tile saves only what a cache does not.
 #
 # **What you'll learn:**
 #
 # - put a tile into shared memory, and say who sees it, how long it lasts, and what the barrier is for
 # - turn rows into columns through a tile, and load a tile with its halo
-# - tell from the addresses alone whether threads use the same numbers
-# - judge a tile by a floor and a control, and say beforehand what L1 does already
+# - tell from the addresses alone whether threads use the same numbers, and whether lanes queue
+# - say what L1 does without a tile, and judge one by a floor and a control
 #
 # **What you'll need:** [kernels, blocks and threads](01_first_kernel.ipynb), [caches](11_memory_hierarchy.ipynb), and [sectors and lines](12_coalescing.ipynb).
 
@@ -19,7 +19,7 @@ import numpy as np
 from numba import cuda, float32, uint32
 
 from helpers import (check, compare, device, emulate, exercise, explore,
-                     measure, plot_exchange, plot_halo, plot_sectors,
+                     measure, plot_exchange, plot_halo, plot_places,
                      plot_tile_move)
 
 device
@@ -28,7 +28,7 @@ device
 # ## Rows in, columns out
 #
 # A *transpose* turns the rows of a matrix into columns.
-# The simplest kernel gives each thread one element: the thread loads it, and stores it at its new place.
+# The simplest kernel gives each thread one element to load, and to store at its new place.
 #
 # **Predict.** How many sectors does a warp's load touch, and how many its store?
 
@@ -50,7 +50,7 @@ run
 # %% [markdown]
 # The lanes of a warp load from one row: 4 sectors. But they store into one column: 32 sectors, one for each lane.
 #
-# Swap both sides, and the lanes store into a row. Then they load from a column:
+# Swap both sides, and they store into a row. Then they load from a column:
 
 # %%
 @cuda.jit
@@ -74,9 +74,9 @@ run
 # **Shared memory** is such a place: a small memory in each multiprocessor.
 # Every block that runs there gets a part of it.
 #
-# - *Who sees it?* The threads of the block, and no others.
+# - *Who sees it?* In Numba, the threads of the block and no others.
 # - *How long does it last?* As long as the block runs.
-# - *What is in it at first?* Nothing that you can rely on. Nobody clears it.
+# - *What is in it at first?* Nothing to rely on.
 
 # %% [markdown]
 # Begin with one row: each block reverses its elements. Each thread leaves one there, and takes another thread's. Two lines are new.
@@ -84,7 +84,7 @@ run
 # - `cuda.shared.array(THREADS, float32)` makes one array for the block, not one for each thread. Its shape must be known when the kernel is compiled: a number, or a name from outside the kernel.
 # - `cuda.syncthreads()` is the **barrier**: no thread of the block passes it before all have reached it. So none takes a number before it is there.
 #
-# A piece of the data that a block holds in shared memory is its **tile**.
+# The piece of data that a block holds there is its **tile**.
 
 # %%
 N, THREADS = 4096, 256
@@ -108,7 +108,7 @@ check(out, a.reshape(-1, THREADS)[:, ::-1].ravel())
 plot_exchange(stores=range(8), loads=range(7, -1, -1))
 
 # %% [markdown]
-# Each of 8 threads stores to its own cell (orange) and, after the barrier, loads another thread's (blue).
+# Orange: stores. Blue: loads after the barrier.
 #
 # What if the barrier is missing?
 
@@ -126,13 +126,12 @@ def reverse_too_soon(out, a):
 emulate(reverse_too_soon)[N // THREADS, THREADS](out, a)
 
 # %% [markdown]
-# Half of the cells were read before anything was in them.
-# That is so in the emulator's order of warps. A GPU has one of its own, and reports nothing: such a cell may hold what an earlier block left there, and the result may be right by luck, as in [Wait for one another](15_barriers_and_races.ipynb).
+# Half of the cells were read before anything was in them. (*RAW*, read after write: a load that should come after a store, and need not.)
+# That is so in the emulator's order of warps. A GPU has its own, and reports nothing: the result may even be right by luck, as in [Wait for one another](15_barriers_and_races.ipynb).
 #
 # ## Turn it in a tile
 #
-# A transpose does the same with two axes.
-# A block takes 32 × 32 elements of `src`, turns them in its tile, and stores them in the turned place of `dst`.
+# A transpose does the same with two axes: a block takes 32 × 32 elements of `src`, turns them in its tile, and stores them in the turned place of `dst`.
 # In the picture the block has 4 × 4 threads, and a warp has 4.
 
 # %%
@@ -145,7 +144,7 @@ plot_tile_move(row=1)
 #
 # In code, thread (x, y) fills cell `[y, x]` of the tile and takes cell `[x, y]`.
 # The square begins at `src[top, left]`, and its turned place at `dst[left, top]`: in the picture at `src[4, 8]` and `dst[8, 4]`.
-# The rows of the tile are `width` cells long, a number that the function around the kernel fills in: 32 for now.
+# The tile's rows are `width` cells long, which the function around the kernel fills in: 32 for now.
 
 # %%
 def make_transpose(width):
@@ -170,8 +169,9 @@ run.coalescing.sectors / run.coalescing.requests
 #
 # ## What did it save?
 #
-# To judge a time you need a **floor**: a time that no version with the same launch can be expected to beat. (Another launch can, in [Transpose a matrix nearly as fast as a copy](21_transpose.ipynb).)
-# Each version reads every number and writes it, and so does a copy by the same blocks:
+# A tile can save only what L1 does not do by itself.
+# Each version reads every number and writes it, and so does a copy by the same blocks.
+# Its time is a **floor**: no version with this launch can be expected to take less.
 
 # %%
 @cuda.jit
@@ -182,27 +182,10 @@ def copy_matrix(dst, src):
 
 
 # %% [markdown]
-# Sectors are not the only price of a request.
-# Its numbers come through L1's **data path**, in a cycle up to 32 of them from different *places*.
-# A line has 32 places, of four bytes each. Numbers at one place of their lines come one after the other.
-#
-# Our matrix has 8,192 × 8,192 numbers. Where are the lanes of a column? Here are the first eight (a row of the picture is a line):
-
-# %%
-def column(apart=8192):
-    """Eight lanes in a column, by the distance between two rows."""
-    return plot_sectors([4 * apart * lane for lane in range(8)])
-
-
-explore(column, apart=[8192, 8200, 8193])
-
-# %% [markdown]
-# Each lane has a line of its own, and all are at the same place.
-#
-# **Predict.** Which is slower, to store down a column or to load down one? And how near does the tile come to the copy?
+# **Predict.** Which is slower, to store down a column or to load down one? How near does the tile come to the copy? And does it matter if its rows have a 33rd number, which nobody uses?
 
 # %% tags=["timing", "hide-input"]
-# Measures all transposes for a matrix of 8,192 × 8,192.
+# Measures all of them, for a matrix of 8,192 × 8,192.
 SIDE = 8192
 KERNELS = {"a copy": copy_matrix, "stores down": transpose,
            "loads down": transpose_down, "a tile, 32 wide": make_transpose(32),
@@ -218,55 +201,83 @@ def turning(kernel, src_width=SIDE, dst_width=SIDE):
 
 turns = {name: turning(kernel) for name, kernel in KERNELS.items()}
 compare(turns, "µs", "sectors from L2 per warp", "sectors to L2 per warp",
-        "data path cycles per warp", by="kernel")
+        by="kernel")
 
 # %% [markdown]
-# The tile wins: with 33 columns it takes a third of the time of the first kernel, and is not far from the copy. Why? Row by row:
+# *Stores down* is by far the slowest: L1 passes every store on as it comes, and so 32 sectors of each warp go to L2.
+# *Loads down* takes less than half of the time, with no tile at all, because L1 keeps each sector until the other warps of the block want the rest of it. So it fetches no more from L2 than the copy does.
 #
-# *Stores down.* L1 passes stores on as they come, so each sends 32 sectors to L2.
-#
-# *Loads down.* Here L1 makes up for the waste: it asks L2 for each sector once, and keeps it until the other warps of the block want the rest. This kernel takes less than half of the time.
-# But it is far from the copy: its lanes queue at one place, and keep the data path busy for 36 cycles. In the copy a warp needs less than 5.
+# But a tile of 32 columns is slower than *loads down*. With a 33rd column it is not far from the copy.
+# In sectors these four kernels are all alike. What else does a request cost?
 
 # %% [markdown]
-# *A tile, 32 wide.* Shared memory is a part of the same fast memory, and has the same places. A column of this tile is at one place, too: the tile has moved the queue, but not removed it.
-# The kernel is even slower than without it. (Why, we did not measure.)
+# ## Which place in the line?
 #
-# *A tile, 33 wide.* One more column, which nobody uses, and each row begins one place further on. Now the numbers of a column come together.
+# The numbers that warps load or store, in shared memory or through L1, come by one way, the **data path**.
+# A line holds 32 numbers, so it has 32 *places* for them. (The field says *banks*, and the next page is about them.)
+# In one cycle the data path serves up to 32 numbers from any lines, as long as each is at another place. But different numbers at one place come one after the other.
+#
+# Here are the lanes of a column. Move the slider to other lengths of the rows, of a matrix or of a tile:
+
+# %%
+def column(row_length=8192):
+    """The lanes of a column, in rows that are so many numbers long."""
+    return plot_places([4 * row_length * lane for lane in range(32)])
+
+
+explore(column, row_length=[8192, 8200, 8193, 32, 33])
 
 # %% [markdown]
-# If it is the places, longer rows of the matrix must do as much, with no tile at all. Move the slider up there: with 8,200 numbers in a row, the 32 lanes use four places, eight lanes each; with 8,193, each lane has its own.
+# Rows of 8,192 numbers are whole lines, so all lanes are at one place, and queue for 32 cycles.
+# A tile with rows of 32 has only moved this queue into shared memory.
+# With a 33rd column each row begins one place further on, and the queue is gone.
 #
-# **Predict.** Lengthen the rows where a kernel goes down a column: those of `src` for *loads down*, of `dst` for *stores down*. Which of the two gains? (For comparison the tile and the copy get a longer `src`.)
+# If so, longer rows of the *matrix* must do as much, with no tile at all. (The numbers beyond 8,192 are only there to move the rows apart.)
+#
+# **Predict.** Lengthen the rows where a kernel goes down a column: those of `src` for *loads down*, of `dst` for *stores down*. Which of the two gains?
 
 # %% tags=["timing", "hide-input"]
-# Measures the same kernels where one matrix has longer rows.
+# Measures them where one matrix has longer rows: of a tile or a copy, `src`.
 SIDES = {"loads down": "src_width", "stores down": "dst_width",
          "a tile, 33 wide": "src_width", "a copy": "src_width"}
 longer = {(name, width): turning(KERNELS[name], **{side: width})
           for name, side in SIDES.items() for width in (SIDE, 8200, 8193)}
 
-compare({(name, f"{width:,}"): m for (name, width), m in longer.items()},
-        "µs", "data path cycles per warp", by=("kernel", "numbers in a row"))
+
+def by_places(kernel, width):
+    """The cycles of a warp's requests, if only places counted."""
+    requests = 4 if "tile" in kernel else 2
+    apart = 32 if "32" in kernel else width
+    queues = "down" in kernel or "32" in kernel
+    return requests - queues + queues * np.gcd(apart, 32)
+
+
+every = {("a tile, 32 wide", SIDE): turns["a tile, 32 wide"]} | longer
+rows = {(name, f"{width:,}"): (m, by_places(name, width))
+        for (name, width), m in every.items()}
+compare(rows, {"cycles by places": lambda row: row[1]},
+        "data path cycles per warp", "data path busy, %", "µs",
+        by=("kernel", "numbers in a row"))
 
 # %% [markdown]
-# *Loads down* gains the more, the fewer lanes share a place, and is in the end as fast as the tile. Without the queue, a tile has nothing left to gain.
+# *Loads down* gains the more, the fewer lanes share a place, and is in the end as fast as the tile of 33. So all that the tile saved here was the queue.
 #
 # *Stores down* has a shorter queue now, too, and gains nothing: it sends on as many sectors. To save those, turn the kernel round (*loads down*), or take a tile.
+
+# %% [markdown]
+# Two things the rule does not explain.
 #
-# <details><summary>For the curious: is it only the power of two?</summary>
+# *Cycles by places* are those of a warp's requests, by the rule. The data path takes two to four more. But where the lanes of a column in the matrix have several places, it takes some ten more, and the counter does not say what for.
 #
-# No: 8,200 is none, and its lanes still queue. But even with 8,193, a warp that goes down a column keeps the data path busy for longer than one of the copy. What for, the counter does not say.
-#
-# </details>
+# And the tile of 32 has as long a queue as *loads down*, but the data path is idle for more of the time. Its warps also store to the tile and wait at a barrier; whether it is that, no launch here tells.
 
 # %% [markdown]
 # ## Nine loads for one number?
 #
 # In a transpose every number is loaded once, and a tile has paid.
-# How much will it pay where each number is loaded *nine* times?
+# And where each number is loaded *nine* times?
 #
-# A moving sum adds to each number its four neighbours on the left and its four on the right.
+# A moving sum adds to each number four neighbours on either side.
 # Which elements does thread 100 load, and which does thread 103?
 #
 # <details><summary>Answer</summary>
@@ -277,8 +288,8 @@ compare({(name, f"{width:,}"): m for (name, width), m in longer.items()},
 # </details>
 
 # %% [markdown]
-# This is a test that needs no GPU: write down what two threads load. If an element is on both lists, there is **reuse**.
-# In a transpose no two lists meet. Here those of neighbours do, so each element should be loaded nine times. `run.reuse` counts that:
+# That is a test that needs no GPU: write down what two threads load. If an element is on both lists, there is **reuse**.
+# In a transpose no two lists meet. Here each element should be loaded nine times, which `run.reuse` counts:
 
 # %%
 RADIUS = 4
@@ -302,26 +313,23 @@ check(out, sums)
 run.reuse["a"].loads[:16]
 
 # %% [markdown]
-# Nine times, apart from the ends of the array.
-# The nine are neighbours, nearly always of one block. If that brings each number into a tile, eight loads of nine are saved.
+# Nine times, apart from the ends of the array. If a block brings each number into a tile, eight loads of nine are saved.
 #
 # ## A tile and its halo
 #
 # The first thread of a block also wants four elements on its left, and the last one four on its right.
-# These eight are the **halo**, and have their cells in the tile, too.
-# So the tile has more cells than the block has threads. Who loads the last ones?
+# These eight are the **halo**. With them the tile has more cells than the block has threads. Who loads the last ones?
 
 # %%
 plot_halo(blocks=2, threads=10, radius=4, window=3)
 
 # %% [markdown]
 # *Who loads?* The thread whose number is in the cell.
-# When each has filled a cell, the first ones go on. In code that is a loop from `thread` to the end of the tile, in steps of the block's size.
+# When each has filled a cell, the first ones go on: a loop from `thread` to the end of the tile, in steps of the block's size.
 # Dotted cells lie outside the array and become 0, which changes no sum.
 #
 # *Who uses?* The bracket marks what thread 3 adds up.
-# Its own element is in the middle, in cell 7, because the halo comes first.
-# So a thread's window begins at the cell `thread`.
+# Its own element is in cell 7, since four cells of the halo come first, and the window begins four before that: at the cell `thread`.
 #
 # *When?* A window holds cells that other threads load, so the barrier stands between loading and adding up.
 
@@ -363,11 +371,9 @@ run.reuse["a"].loads[THREADS - 8:THREADS + 8]
 # %% [markdown]
 # ## Is it faster?
 #
-# The tile has turned nine loads from global memory into one.
-#
 # **Predict.** How much of the time is left, for 67 million elements?
 #
-# The floor is again a copy by the same blocks. (Its `uint32` saves instructions, as below.)
+# The floor is again a copy by the same blocks. (`uint32` keeps its index in 32 bits.)
 
 # %%
 @cuda.jit
@@ -395,18 +401,18 @@ compare({"a copy": floor, "no tile": direct, "a tile": tiled},
 # The tile makes the kernel slower, by two thirds.
 #
 # *What could it save?* Only what lies above the floor, a quarter of the time without a tile.
-# And behind L1 it saves nothing: with a tile and without it, a warp fetches as many sectors from L2. L1 already served eight loads of nine, without being asked.
+# And behind L1 it saves nothing: with a tile and without it, a warp fetches as many sectors from L2. L1 already served eight loads of nine.
 #
-# *What did it cost?* A warp issues twice as many instructions, although a thread asks once or twice whether a cell is in the array, and no longer nine times.
-# They take four fifths of the **issue slots**, the cycles in which a scheduler could issue one. Four fifths of 442 µs are more than the 268 of the whole kernel without a tile.
+# *What did it cost?* A warp issues twice as many instructions. Most of the new ones compute indices, those of the loop and those of the tile, as `assemble` shows.
+# They take four fifths of the **issue slots**, the cycles in which a scheduler could issue one. Four fifths of 442 µs are more than 268: so issuing alone takes longer than the whole kernel did without a tile.
 
 # %% [markdown]
-# So there are two suspects: the tile, and the instructions that came with it.
+# Was it the tile, or the instructions that came with it?
 # To part them you need a **control**, a launch that differs in one thing only.
 #
-# This pair differs in the tile, and hardly in instructions.
-# Its array was made with four zeros before it and four behind it: it is *padded*. Then no index needs a test, and two plain lines fill the tile.
-# And `i` is a `uint32`. With a signed index Numba adds instructions for the case that it is negative, since `a[-1]` is the last element; here none can be.
+# This pair differs in the tile, and in few instructions.
+# Its array is *padded*, with four zeros before it and four behind it. Then no index needs a test, and no loop fills the tile.
+# And `i` is a `uint32`. With a signed index Numba adds instructions for the case that it is negative, since `a[-1]` is the last element.
 
 # %%
 @cuda.jit
@@ -451,23 +457,23 @@ compare({("", "a copy"): floor, ("as it is", "no tile"): direct,
         "µs", "instructions per warp", by=("array", "kernel"))
 
 # %% [markdown]
-# Here the tile adds only 11 instructions, and 5% to the time in place of two thirds. So the tile itself costs little, and of the two suspects the instructions are left.
+# Here the tile adds only 11 instructions, and 5% to the time in place of two thirds. So the tile itself costs little: most of the loss came with the other instructions.
 #
-# But it gains nothing, either: L1 serves the one kernel as well as the tile serves the other.
+# But it gains nothing, either: L1 serves the other kernel as well.
 #
 # ## When a tile pays
 #
-# Of the two tiles, the one without any reuse has won, where the rows stayed as they were.
-# **What a cache does by itself, a tile cannot save once more.** L1 keeps what neighbours load, so reuse among neighbours is saved already. But L1 does not change the order: lanes that store down a column send on every sector, and lanes at one place queue.
+# The tile that saved eight loads of nine has lost, and the one that saved none has won, as long as the rows kept their length.
+# **What a cache does by itself, a tile can hardly save once more.** L1 keeps what neighbours load, so their reuse is saved already. But L1 does not change the order: lanes that store down a column send on every sector, and lanes at one place queue.
 
 # %% [markdown]
-# So before you write a tile, ask what L1 does already. A tile can pay where
+# So ask before you write a tile:
 #
-# - lanes cannot be side by side both when they load and when they store, and you cannot lengthen the rows that they would go down to load
-# - threads of different warps exchange what they have *computed*, which no cache has fetched, as in [Add up an array as fast as it can be read](25_reduction.ipynb)
-# - lanes look up places all over a table, again and again, as in [Leave room for enough warps](18_how_much_shared_memory.ipynb)
+# - *Must lanes go down a column, to load or to store?* A tile changes the order. (For loads, longer rows may do as well.)
+# - *Do threads of different warps exchange what they have computed?* No cache has fetched that, as in [Add up an array as fast as it can be read](25_reduction.ipynb).
+# - *Do lanes look up places all over a table, again and again?* See [Leave room for enough warps](18_how_much_shared_memory.ipynb).
 #
-# Whether reuse alone can pay, where a number is used much more often, [Use a number again while it is near](22_tiling.ipynb) asks.
+# If none of these, leave it to L1. Whether reuse alone can pay, where a number is used much more often, [Use a number again while it is near](22_tiling.ipynb) asks.
 
 # %% [markdown]
 # ## What changed
@@ -491,11 +497,13 @@ compare({("", "a copy"): floor, ("as it is", "no tile"): direct,
 # In the third, all threads load each element of `x`, and only one thread each element of `m`.
 #
 # </details>
+#
+# ★ `exercise("reverse")`, in the assignment: one line of its kernel is wrong. Which block's place does a block write to?
 
 # %% [markdown]
-# ★★ `pool`: each element becomes the largest of itself and the three before it. Load each element about once.
+# ★★ `pool`: each element becomes the largest of itself and the three before it, and is loaded about once.
 #
-# A 0 changes no sum, but it would win among negative numbers. What changes no maximum?
+# It practises a halo; L1 could serve these loads as well. A 0 changes no sum, but it would win among negative numbers. What changes no maximum?
 
 # %%
 task = exercise("pool")
@@ -510,12 +518,7 @@ WIDTH = THREADS + REACH
 @cuda.jit
 def pool(out, a):
     """Each thread finds the largest of its element and those before it."""
-    i = cuda.grid(1)
-    if i < a.size:
-        found = a[i]
-        for k in range(max(i - REACH, 0), i):
-            found = max(found, a[k])
-        out[i] = found
+    # your code, about 13 lines
 
 
 task.check(pool)
@@ -553,9 +556,7 @@ task.check(pool)
 # </details>
 
 # %% [markdown]
-# ★ `exercise("reverse")`, in the assignment: one line of its kernel is wrong. Which block's place does a block write to?
-#
-# ★★★ `exercise("life")`: one step of the game of life, in tiles, in a world that goes on at the opposite edge (`% rows`, `% cols`). Fill a tile with one loop of step 16 along each axis. Allow half an hour more.
+# ★★★ `exercise("life")`: one step of the game of life, in tiles, in a world that goes on at the opposite edge (`% rows`, `% cols`). Allow half an hour more.
 #
 # The [assignment](assignments/13_shared_memory.ipynb) has 5 exercises, these among them.
 
