@@ -260,59 +260,44 @@ def said(name, steps, known):
     return f"{name} {total}" + (f" ({', '.join(parts)})" if len(steps) > 1 else "")
 
 
-def plot_exposed(wavefronts, extra_cycles, requests, ax=None):
-    """How much of the bank conflicts a kernel's time shows, against all of it.
+def plot_exposed(wavefronts, at_most, saved, ax=None):
+    """What a repair of bank conflicts could save at most, by the counts, and what it
+    did save, in % of the time, for each number of `wavefronts` before it.
 
-    `extra_cycles` has, for each kernel, the cycles beyond those of the first number of
-    `wavefronts` a request; `requests` are those of one multiprocessor, which takes a
-    cycle for each wavefront.
+    What was not measured is None or NaN, or a list that is empty.
     """
-    extra = {name: known(cycles) for name, cycles in extra_cycles.items()}
-    for name, cycles in extra.items():
-        if len(cycles) not in (0, len(wavefronts)):
+    bounds, found = (known(it) or [NAN] * len(wavefronts) for it in (at_most, saved))
+    for name, percents in {"at_most": bounds, "saved": found}.items():
+        if len(percents) != len(wavefronts):
             raise ArgumentError(
-                f"{name} has {len(cycles)} numbers of cycles for {len(wavefronts)} of "
+                f"{name} has {len(percents)} numbers for {len(wavefronts)} of "
                 "wavefronts: give one for each, None where none was measured"
             )
-    more = [it - wavefronts[0] for it in wavefronts]
     with canvas(ax, 3.3) as ax:
-        last = more[-1], more[-1] * requests / 1000
-        ax.plot([0, last[0]], [0, last[1]], **DASHES)
-        text = "a cycle for each\nfurther wavefront"
-        middle = last[0] / 2, last[1] / 2
-        note(ax, *middle, text, (-8, 4), ha="right", va="bottom")
-        for (name, cycles), marker in paired("kernels", "Ds", extra.items()):
-            draw_extra(ax, more, cycles, name, marker)
-        ax.set(xlim=(-0.5, 1.3 * last[0]), ylim=(-0.06 * last[1], 1.12 * last[1]))
-        ax.set_xticks(more, [f"+{it}" if it else "0" for it in more])
-        ax.set(xlabel="further wavefronts a request")
-        ax.set(ylabel="further cycles, thousands")
-    return Picture(ax.figure, exposed_text(more, extra, requests))
+        draw_steps_below(ax, wavefronts, "log")
+        ax.plot(wavefronts, bounds, **DASHES, marker="o", markerfacecolor=style.PAPER)
+        line = {"color": style.MEASURED, "linewidth": 1, "marker": "D", "zorder": 3}
+        ax.plot(wavefronts, found, **line)
+        for at, bound, percent in zip(wavefronts, bounds, found, strict=True):
+            for y, offset, va in ((bound, 6, "bottom"), (percent, -6, "top")):
+                if not math.isnan(y):
+                    label(ax, at, y, f"{y:.0f}", (0, offset), va=va)
+        top = 1.25 * max(present([*bounds, *found]), default=1)
+        ax.set(ylim=(-0.14 * top, top), ylabel="% of the time")
+        ax.set(xlabel="wavefronts of a load, before the repair")
+        above = {"offset": (6, -6), "xycoords": "axes fraction", "ha": "left"}
+        label(ax, 0, 1, "○ saved at most, by the counts", va="top", **above)
+        label(ax, 0, 0.9, "◆ saved", va="top", color=style.MEASURED, **above)
+    return Picture(ax.figure, exposed_text(wavefronts, bounds, found))
 
 
-def draw_extra(ax, more, cycles, name, marker):
-    """Draw one kernel's points, joined, with its name beside the last."""
-    filled = style.MEASURED if marker == "D" else style.PAPER
-    line = {"color": style.MEASURED, "linewidth": 1, "zorder": 3}
-    points = {"marker": marker, "markersize": 6, "markerfacecolor": filled}
-    thousands = [it / 1000 for it in cycles]
-    ax.plot(more[: len(cycles)], thousands, **line, **points)
-    if cycles and not math.isnan(cycles[-1]):
-        label(ax, more[-1], thousands[-1], name, (10, 0), ha="left")
-
-
-def exposed_text(more, extra, requests):
-    """The cycles that each kernel's time shows of the further wavefronts, in words."""
-    parts = []
-    for name, cycles in extra.items():
-        pairs = [
-            f"{time / 1000:.1f} against {requests * each / 1000:.1f}"
-            for each, time in zip(more, cycles, strict=bool(cycles))
-            if each and not math.isnan(time)
-        ]
-        parts.append(f"{name}: {', '.join(pairs) or 'not measured'}")
-    start = "Further cycles, in thousands, against one for each further wavefront"
-    return f"{start}: {'; '.join(parts)}."
+def exposed_text(wavefronts, bounds, found):
+    """What could be saved and what was, in words."""
+    parts = [
+        f"at {each}, at most {percent(bound)}, {percent(it)} saved"
+        for each, bound, it in zip(wavefronts, bounds, found, strict=True)
+    ]
+    return f"Of the time, by the wavefronts of a load: {'; '.join(parts)}."
 
 
 def plot_rungs(names, most, reached, limit=None, limit_label="the library", ax=None):

@@ -26,9 +26,7 @@ FIGURES = {
         {"rows": ([[0, 1, 2], [4, 5, 6]], [0, 0, 1, 1]), "one": ([[0, 2]], [0])}, 4
     ),
     "plot_exchange": lambda: plotting.plot_exchange([0, 1], [1, None]),
-    "plot_exposed": lambda: plotting.plot_exposed(
-        [1, 2], {"one": [0, 9], "other": [0, 5]}, 10
-    ),
+    "plot_exposed": lambda: plotting.plot_exposed([2, 4, 8], [3, 9, 30], [1, 4, None]),
     "plot_fences": lambda: [plotting.plot_fences(it, it) for it in (True, False)],
     "plot_fours": lambda: plotting.plot_fours([1, 2, 3, 4, 5, 6], 2),
     "plot_grid": lambda: [plotting.plot_grid(2, 4, n) for n in (7, 9)],

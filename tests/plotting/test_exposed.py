@@ -1,4 +1,4 @@
-"""The figure of what bank conflicts add to a kernel's time."""
+"""The figure of what a repair of bank conflicts saves, and could save at most."""
 
 import math
 
@@ -6,44 +6,42 @@ import pytest
 
 from helpers import plotting
 
-WAVEFRONTS = [1, 2, 4]
+WAVEFRONTS = [2, 4, 8]
 
 
-def test_the_dashed_line_is_a_cycle_for_each_wavefront_of_each_request():
-    """500 requests with 3 more wavefronts are 1.5 thousand cycles."""
-    ax = plotting.plot_exposed(WAVEFRONTS, {"mine": [0, 500, 1000]}, 500).axes[0]
+def test_the_dashed_line_is_what_could_be_saved():
+    """The other one is what was."""
+    ax = plotting.plot_exposed(WAVEFRONTS, [3, 9, 18], [1, 4, 9]).axes[0]
 
-    dashed, mine = ax.lines
-    assert [0, 3] == list(dashed.get_xdata())
-    assert [0, 1.5] == list(dashed.get_ydata())
-    assert [0, 1, 3] == list(mine.get_xdata())
-    assert [0, 0.5, 1.0] == list(mine.get_ydata())
+    most, saved = ax.lines
+    assert [3, 9, 18] == list(most.get_ydata())
+    assert [1, 4, 9] == list(saved.get_ydata())
+    assert WAVEFRONTS == list(most.get_xdata()) == list(saved.get_xdata())
+    assert ("o", "D") == (most.get_marker(), saved.get_marker())
+    assert "--" != saved.get_linestyle() != most.get_linestyle()
 
 
-def test_the_sentence_says_what_shows_of_what_there_is():
-    """Of 500 more wavefronts all show, of 1,500 two thirds."""
-    picture = plotting.plot_exposed(WAVEFRONTS, {"mine": [0, 500, 1000]}, 500)
+def test_each_point_has_its_number():
+    """In whole percent."""
+    ax = plotting.plot_exposed(WAVEFRONTS, [3.4, 9, 18], [1.4, 4, 9]).axes[0]
+
+    assert ["3", "1", "9", "4", "18", "9"] == [it.get_text() for it in ax.texts[:6]]
+
+
+def test_the_sentence_says_what_was_saved_of_what_could_be():
+    """For each number of wavefronts."""
+    picture = plotting.plot_exposed(WAVEFRONTS, [3, 9, 18], [1, 4, None])
 
     assert (
-        "Further cycles, in thousands, against one for each further wavefront: "
-        "mine: 0.5 against 0.5, 1.0 against 1.5." == picture.alt
+        "Of the time, by the wavefronts of a load: at 2, at most 3%, 1% saved; "
+        "at 4, at most 9%, 4% saved; at 8, at most 18%, unknown saved." == picture.alt
     )
 
 
-@pytest.mark.parametrize("cycles", [[math.nan] * 3, []])
-def test_what_was_not_measured_is_not_drawn(cycles):
-    """The line of what all conflicts would cost is there without a GPU."""
-    picture = plotting.plot_exposed(WAVEFRONTS, {"mine": cycles}, 500)
+@pytest.mark.parametrize("numbers", [[math.nan] * 3, []])
+def test_what_was_not_measured_is_not_drawn(numbers):
+    """Without a GPU's counters there is the frame."""
+    picture = plotting.plot_exposed(WAVEFRONTS, numbers, numbers)
 
-    assert picture.alt.endswith("mine: not measured.")
+    assert picture.alt.endswith("at 8, at most unknown, unknown saved.")
     assert picture.png()
-
-
-def test_two_kernels_differ_in_more_than_colour():
-    """Their marks are a full diamond and an empty square."""
-    both = {"one": [0, 1, 2], "two": [0, 2, 3]}
-    ax = plotting.plot_exposed(WAVEFRONTS, both, 500).axes[0]
-
-    one, two = ax.lines[1:]
-    assert ("D", "s") == (one.get_marker(), two.get_marker())
-    assert one.get_markerfacecolor() != two.get_markerfacecolor()

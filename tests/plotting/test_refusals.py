@@ -7,7 +7,6 @@ from thirty_two_lanes.core.errors import ArgumentError
 
 TIMES = {name: [3, 2] for name in "abcd"}
 RATES = {"mine": {name: 9 for name in "abcde"}}
-CYCLES = {name: [0, 5] for name in "abc"}
 REFUSED = {
     "a fourth line": (
         lambda: plotting.plot_series([1, 2], TIMES, "n"),
@@ -17,14 +16,10 @@ REFUSED = {
         lambda: plotting.plot_rates(RATES),
         "5 inputs, and one figure tells 4 apart at most: draw them in two figures",
     ),
-    "a third kernel": (
-        lambda: plotting.plot_exposed([1, 2], CYCLES, 10),
-        "3 kernels, and one figure tells 2 apart at most: draw them in two figures",
-    ),
-    "cycles without wavefronts": (
-        lambda: plotting.plot_exposed([1, 2], {"mine": [0, 5, 9]}, 10),
-        "mine has 3 numbers of cycles for 2 of wavefronts: give one for each, None "
-        "where none was measured",
+    "a bound without wavefronts": (
+        lambda: plotting.plot_exposed([2, 4], [3, 5, 9], [1, 2]),
+        "at_most has 3 numbers for 2 of wavefronts: give one for each, None where "
+        "none was measured",
     ),
     "the window of a thread that no block has": (
         lambda: plotting.plot_halo(2, 10, 4, window=10),
