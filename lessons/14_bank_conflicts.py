@@ -10,7 +10,7 @@
 # - predict the bank of any element, and from it the conflicts of any request
 # - count conflicts line by line, and compare the counts with a GPU's own
 # - remove conflicts with a column of padding or with a swizzle
-# - say from a GPU's counters how much their removal can save at most, if many warps are at work
+# - estimate from a GPU's counters what their removal can save
 #
 # **What you'll need:** [kernels, blocks and threads](01_first_kernel.ipynb), [requests](12_coalescing.ipynb), and [shared arrays, barriers and the data path](13_shared_memory.ipynb).
 
@@ -107,18 +107,18 @@ explore(draw_stride, stride=[1, 2, 3, 8, 13, 16, 32, 33])
 #
 # Two lanes meet in a bank if their words are a multiple of 32 apart, and the words of lanes that are `d` apart are `d * stride` apart.
 # With stride 8 that is a multiple of 32 for lanes that are four apart.
-# With an odd stride, `d` itself would have to be one, and lanes are at most 31 apart.
-#
+# With an odd stride, `d` itself would have to be a multiple of 32. But lanes are at most 31 apart, so no two of them meet.
+
+# %% [markdown]
 # So length does not matter. What matters is how often two divides the stride: each factor of two doubles the queue, up to 32 lanes.
-# For strides from 1 on, `gcd(stride, 32)` lanes meet in a bank, the greatest common divisor, and a load has one conflict less.
+# For strides from 1 on, `gcd(stride, 32)` lanes, the greatest common divisor, meet in a bank. The load takes as many wavefronts: one that it needs anyway, and the others are its conflicts.
 #
 # ## Strides, counted
 #
 # To count this in a kernel, let the threads walk through shared memory, as in [Know where a number lives](11_memory_hierarchy.ipynb): each cell holds the index of the next one.
 # The lanes start some words apart, and keep this distance.
 #
-# Each load needs the result of the one before, so the compiler can leave none out.
-# And the inner loop has a fixed length, so the compiler writes its body out once for each step. (A plain `for` over all hops would spend more instructions on counting than on loading. `uint32` keeps the indices in 32 bits.)
+# Each load needs the result of the one before, so the loads follow one another.
 
 # %%
 CELLS = 1024        # words of shared memory
@@ -155,6 +155,12 @@ run
 # %% [markdown]
 # Each request of the load in the loop has one conflict.
 #
+# <details><summary>For the curious: why two loops?</summary>
+#
+# The inner loop has a fixed length, so the compiler writes its body out once for each step. A plain `for` over all hops would spend more instructions on counting than on loading. `uint32` keeps the indices in 32 bits.
+#
+# </details>
+#
 # ## Does a GPU agree?
 #
 # Here are its counts of conflicts and the emulator's, and the GPU's time below them.
@@ -190,7 +196,7 @@ plot_conflicts(STRIDES, emulated=list(emulated.values()),
 # Every diamond, the GPU's count, lies in its ring, the emulator's.
 # And the time follows the count: stride 2 takes twice as long as stride 1, and stride 32 thirty times as long, but stride 33 as long as stride 1.
 #
-# Is nothing else different?
+# But is nothing else different?
 # *Cycles per request* are those for which a request keeps the data path busy, through which shared memory and L1 deliver.
 
 # %% tags=["timing", "hide-input"]
@@ -200,10 +206,10 @@ compare({stride: on_gpu[stride] for stride in (1, 2, 32, 33)},
         by="stride")
 
 # %% [markdown]
-# Nothing that is counted: the instructions are the same. Only the cycles for each request differ: a wavefront takes one cycle of the data path.
+# The warps execute as many instructions at each stride. But a request of stride 2 keeps the data path busy for two cycles, and one of stride 32 for 32: a wavefront takes a cycle.
 # In `hop` the path is busy nearly all the time, so twice the wavefronts take twice the time.
 #
-# You have met this queue [in L1](13_shared_memory.ipynb): numbers at one place of their lines came one after the other, as if L1 had banks, too.
+# You have met this queue [in L1](13_shared_memory.ipynb), whose *places* are banks, too: numbers at one place of their lines came one after the other.
 #
 # ## When lanes ask for the same word
 #
@@ -228,7 +234,7 @@ plot_banks([4 * (lane // 5) for lane in range(32)])
 # So for elements of another size, ask which words the lanes want.
 #
 # - *2 bytes:* two neighbours share a word (*1 byte:* four do). That is a multicast.
-# - *8 bytes:* each lane wants two words, and the warp twice as many as there are banks. So the hardware serves half of the warp at a time: lanes 0 to 15 together, and the others together. Only lanes of the same half can meet. Two wavefronts are the fewest for 32 different elements, so they are no conflict.
+# - *8 bytes:* each lane wants two words, and the warp twice as many as there are banks. So the hardware serves half of the warp at a time: lanes 0 to 15 together, and the others together. As a rule, only lanes of the same half can meet. Two wavefronts are the fewest for 32 different elements, so they are no conflict.
 # - *16 bytes:* quarter warps, in the same way.
 
 # %%
@@ -253,8 +259,8 @@ explore(draw_request, stride=[1, 2, 8, 9], itemsize=[2, 4, 8, 16])
 
 # %% [markdown]
 # Does the time follow these counts, too?
-# Here is the walk for elements of any type; `together` neighbours stand at one cell and ask for the same word.
-# (`value >> 32` is 0; it makes the compiler load all of a `uint64`, and not only half.)
+# Here is the same walk for elements of any type; `together` neighbours stand at one cell and ask for the same word.
+# (Look past `^ value >> 32`: it changes no cell, and makes the compiler load all of a `uint64`.)
 
 # %%
 def make_hop(dtype):
@@ -355,7 +361,7 @@ check(turned, np.arange(1024).reshape(32, 32).T)
 film
 
 # %% [markdown]
-# Go back before the barrier, and compare the banks: a store takes one wavefront, and a load 32, at one bank.
+# The film stands at a load: 32 lines run into one bank, which takes 32 wavefronts. Open *moments* and choose the first, a store: its lines run into 32 banks, in one wavefront.
 # Every column lies in one bank.
 # We need a layout in which every row *and* every column has all banks.
 #
@@ -409,7 +415,7 @@ plot_tile_banks(bank(4 * padded(rows_33, columns_33)), COLUMN, padding=1)
 # And it occurs once in every column, so a column never comes to a bank twice.
 # This is a **swizzle**.
 # Stores and loads must both use it.
-# (It needs a power of two of columns, and no more rows than columns. With 24 columns, `16 ^ 8` is 24, in the next row.)
+# (With 32 rows it needs a multiple of 32 columns: with 24, `16 ^ 8` is 24, in the next row.)
 
 # %%
 def swizzled(row, column):
@@ -425,10 +431,6 @@ plot_tile_banks(bank(4 * swizzled(rows, columns)), COLUMN)
 
 # %% tags=["hide-input"]
 # Emulates the transpose of a tile in each layout, and checks its answer.
-def column_major(row, column):
-    return 32 * column + row
-
-
 def turn_conflicts(layout, words):
     """Conflicts of a store and of a load, and the tile's bytes."""
     run = emulate(make_turn(layout, words))[1, (32, 32)](turned)
@@ -438,14 +440,13 @@ def turn_conflicts(layout, words):
 
 
 turns = {layout.__name__: turn_conflicts(layout, words)
-         for layout, words in [(row_major, 1024), (column_major, 1024),
-                               (padded, 32 * 33), (swizzled, 1024)]}
+         for layout, words in [(row_major, 1024), (padded, 32 * 33),
+                               (swizzled, 1024)]}
 table(["layout", "conflicts of a store", "of a load", "bytes"],
       [(name, *counts) for name, counts in turns.items()])
 
 # %% [markdown]
-# *Column-major*, where the columns follow one another, only moves the conflicts from the load to the store.
-# Padding and swizzle remove them on both sides; padding costs a word a row, and the swizzle no memory.
+# Padding and swizzle remove all conflicts; padding costs a word a row, and the swizzle no memory.
 
 # %% [markdown]
 # ## What could go wrong
@@ -476,7 +477,7 @@ run
 # A load took 32 wavefronts, and now it takes one. Is the kernel 32 times as fast?
 # If it did nothing else, like `hop`, nearly.
 # But a transpose also loads from global memory, waits at a barrier and stores, and all that stays as it is.
-# And waits may overlap: if other warps wait for global memory anyway while one queues at a bank, the queue may cost nothing.
+# And while one warp queues at a bank, others may wait for global memory anyway; then the queue costs nothing.
 #
 # So let nothing differ but the wavefronts: one kernel, with rows of six lengths. (Its indices are unsigned, `uint32`: then the compiler makes as many instructions for each length.)
 
@@ -502,7 +503,7 @@ run = emulate(make_transpose(33))[(3, 2), (32, 32)](small_out, small)
 check(small_out, small.T)
 
 # %% tags=["timing", "hide-input"]
-# Measures it for six lengths of a row, and draws the cycles that they add.
+# Measures it for six lengths of a row.
 N = 4096
 src = np.random.default_rng(2).random((N, N), dtype=np.float32)
 dst = np.zeros_like(src)
@@ -511,70 +512,71 @@ WIDTHS = {width: gcd(width, 32) for width in (33, 34, 36, 40, 48, 32)}
 
 timed = {width: measure(make_transpose(width))[
     (N // 32, N // 32), (32, 32)](dst, src) for width in WIDTHS}
-cycles = {width: m.counters.get("cycles", np.nan)
-          for width, m in timed.items()}
-loads = src.size / 32 / cuda.get_current_device().MULTIPROCESSOR_COUNT
-
-plot_exposed(list(WIDTHS.values()), {
-    "transpose": [it - cycles[33] for it in cycles.values()]}, requests=loads)
-
-# %% [markdown]
-# On the dashed line, each further wavefront costs the kernel a cycle, as in `hop`.
-# At first the kernel stays below it: most of a short queue is hidden.
-# From 8 wavefronts on it runs alongside: each further one costs its cycle, and with 32 the transpose takes 1.7 times as long as without conflicts.
-# (One point lies below zero: these are single launches. By the median of many, rows of 34 take 0.8 µs longer than those of 33.)
-
-# %% [markdown]
-# So here, with more than 54 warps on each multiprocessor, a conflict costs at most the one cycle for which it keeps the data path busy.
-# Then you know beforehand the most that a repair will save: divide the conflicts of one multiprocessor, of loads and of stores, by its cycles.
-# With rows of 32, each of 3,972 loads has 31: 123,000 of 251,000 cycles, nearly half.
-# (Here all multiprocessors have the same share. What a conflict costs where few warps are at work, we did not measure.)
 
 # %% tags=["timing", "hide-input"]
-# Puts that bound beside what rows of 33 words really save.
-def at_most(m):
-    """The conflicts of a multiprocessor, in percent of its cycles."""
+# Shows the cycles of each launch, and the conflicts of one multiprocessor.
+def conflicts_each(m):
+    """The conflicts of one multiprocessor, of loads and of stores."""
     conflicts = sum(m.counters.get(f"shared_{kind}_conflicts", np.nan)
                     for kind in ("load", "store"))
-    each = conflicts / cuda.get_current_device().MULTIPROCESSOR_COUNT
-    return np.round(100 * each / m.counters.get("cycles", np.nan))
+    return conflicts / cuda.get_current_device().MULTIPROCESSOR_COUNT
 
 
-def saves(m):
-    """The time that rows of 33 words save, in percent."""
-    return np.round(100 * (1 - timed[33].median_us / m.median_us))
+def cycles(m):
+    """The cycles of a launch."""
+    return m.counters.get("cycles", np.nan)
 
 
-def busy(m):
-    """The share of the cycles in which the data path is busy, in percent."""
-    return np.round(m.counters.get("l1_data_percent", np.nan))
-
-
-compare({(width, WIDTHS[width]): timed[width] for width in [*WIDTHS][1:]},
-        {"saves at most, %": at_most, "saves, %": saves,
-         "data path busy, %": busy},
-        "waits most for", by=("words per row", "wavefronts per load"))
+compare({(width, WIDTHS[width]): m for width, m in timed.items()}, "µs",
+        {"cycles, thousands": lambda m: cycles(m) / 1000,
+         "conflicts, thousands": lambda m: conflicts_each(m) / 1000},
+        by=("words per row", "wavefronts per load"))
 
 # %% [markdown]
-# No row saves more than that, and with a short queue much less is saved.
-# But the data path is never busy for more than 59% of the cycles: why the longer queues are not hidden, these launches do not show.
+# The table has the cycles of the kernel, and the conflicts of one multiprocessor. (All have nearly the same share.)
 #
-# And do not judge by what warps wait for most: with rows of 48 words that is global memory, and yet nearly a quarter of the time goes to conflicts.
-# (With rows of 32 it is shared memory: this kernel uses no special-function unit.)
+# Each conflict keeps the data path busy for one cycle. At worst the kernel waits for each of them, and for nothing else meanwhile. Then the conflicts are just the cycles that a repair saves.
+# So divide the conflicts by the cycles: with rows of 32 that is 124 of 251 thousand, nearly half.
+#
+# **Predict.** For which lengths does a repair save nearly as much as that, and for which much less?
+
+# %% tags=["timing", "hide-input"]
+# Draws this share, and the share of the time that rows of 33 words save.
+at_most = {WIDTHS[width]: 100 * conflicts_each(m) / cycles(m)
+           for width, m in timed.items() if width != 33}
+saved = {WIDTHS[width]: 100 * (1 - timed[33].median_us / m.median_us)
+         for width, m in timed.items() if width != 33}
+plot_exposed([*at_most], [*at_most.values()], [*saved.values()])
+
+# %% [markdown]
+# No point of what is saved lies above the bound.
+# Where the queue is short, most of it is hidden, and with two wavefronts a repair is hardly worth its line. With 32 it saves most of what it can.
+#
+# So count before you repair: a kernel's own conflicts and cycles say how much there is to gain.
+# That holds with many warps at work, as here: two blocks of 32 warps on each multiprocessor.
 #
 # ## What changed
 #
 # | layout | idea | wavefronts of a row's store | of a column's load | bytes |
 # |---|---|---|---|---|
 # | row-major | the rows follow one another | 1 | 32 | 4,096 |
-# | column-major | the columns follow one another | 32 | 1 | 4,096 |
 # | padded | rows of 33 words: each begins one bank further on | 1 | 1 | 4,224 |
 # | swizzled | place `r ^ c`: each row has an order of its own | 1 | 1 | 4,096 |
 # | padded with a row | padding on the wrong axis | 1 | 32 | 4,224 |
 #
 # ## On your own
 #
-# ★ `turn_float64`: transpose tiles of `float64` without a conflict, with at most one column of padding. Which widths work?
+# ★ Each lane counts in a column of its own, `counts[bin, lane]`, and its bins are whatever the data says. How many conflicts can there be, if rows have 32 words of 4 bytes? And in `counts[lane, bin]`, with 256 bins?
+#
+# <details><summary>Answer</summary>
+#
+# None: the bank is the lane's own number, whatever the bin.
+# The other way round the bank is `bin % 32`, the same for all lanes at worst: 31.
+#
+# </details>
+
+# %% [markdown]
+# ★ `turn_float64`: transpose tiles of `float64` without a conflict, with at most one column of padding. A matrix may be smaller than the block: guard the load by its rows and columns, and the store by those of the turned one.
 
 # %%
 task = exercise("turn_float64")
