@@ -214,7 +214,7 @@ compare(turns, "µs", "sectors from L2 per warp", "sectors to L2 per warp",
 # ## Which place in the line?
 #
 # The numbers that warps load or store, in shared memory or through L1, come by one way, the **data path**.
-# A line holds 32 numbers, so it has 32 *places* for them. (The field says *banks*, and the next page is about them.)
+# A line holds 32 of our numbers, so it has 32 *places* for them. (The field says *banks*, and the next page is about them.)
 # In one cycle the data path serves up to 32 numbers from any lines, as long as each is at another place. But different numbers at one place come one after the other.
 #
 # Here are the lanes of a column. Move the slider to other lengths of the rows, of a matrix or of a tile:
