@@ -31,7 +31,12 @@ from helpers.plotting.grids import (
 from helpers.plotting.hierarchy import plot_hierarchy, plot_room
 from helpers.plotting.instructions import plot_instructions
 from helpers.plotting.intervals import plot_intervals, plot_scan
-from helpers.plotting.layouts import plot_copies, plot_tile_move, plot_zooms
+from helpers.plotting.layouts import (
+    plot_copies,
+    plot_slices,
+    plot_tile_move,
+    plot_zooms,
+)
 from helpers.plotting.products import (
     plot_reuse,
     plot_roofline,
@@ -46,7 +51,7 @@ from helpers.plotting.rates import (
     plot_rates,
     plot_speeds,
 )
-from helpers.plotting.sectors import plot_places, plot_requests, plot_sectors
+from helpers.plotting.sectors import plot_new_sectors, plot_requests, plot_sectors
 from helpers.plotting.shuffles import plot_fours, plot_shuffles
 from helpers.plotting.tiles import plot_register_tile, plot_tile_banks
 from helpers.plotting.timelines import (

@@ -272,3 +272,72 @@ def copies_text(cells, copies, banks):
         f"up to {counted(int(sharing), 'thread')} in each; the copies of bin 0 lie in "
         f"{counted(homes, 'bank')}"
     )
+
+
+# ---------------------------------------------------------------- arrays over bytes
+
+PIECE = 0.17  # inches, that a byte is wide
+SHORT = 4  # bytes; a smaller element has no room for its number
+
+
+def plot_slices(arrays, size, ax=None):
+    """The slices of some arrays that begin at the first of the same `size` bytes, as
+    {name: (bytes of an element, first element, end)}.
+
+    Each array has a row; its slice is strong, and hatched where another one has the
+    same bytes.
+    """
+    taken = {
+        name: range(item * first, item * end)
+        for name, (item, first, end) in arrays.items()
+    }
+    refuse_slices_outside(taken, size)
+    width = min(style.WIDTH_INCHES, 1.2 + PIECE * size)
+    down = 1.3 * len(arrays) - 0.3
+    with board(ax, 0.5 + 0.36 * down, size, down, width=width) as ax:
+        for row, (name, (item, _, _)) in enumerate(arrays.items()):
+            others = [it for other, it in taken.items() if other != name]
+            draw_elements(ax, 1.3 * row, item, taken[name], others, size)
+        places = [1.3 * row + 0.5 for row in range(len(arrays))]
+        ax.set_yticks(places, [f"{k}, {it[0]} bytes each" for k, it in arrays.items()])
+        ax.set_xticks(range(0, size + 1, 8))
+        ax.set_xlabel("byte of the block's dynamic shared memory")
+    said = "; ".join(slice_text(name, *it) for name, it in arrays.items())
+    return Picture(ax.figure, f"{said}. {shared_text([*taken.values()])}.")
+
+
+def refuse_slices_outside(taken, size):
+    """Raise where a slice goes on behind the last byte."""
+    for name, mine in taken.items():
+        if mine.stop > size:
+            raise ArgumentError(
+                f"the slice of {name} ends at byte {mine.stop} of {size}: draw more "
+                "bytes, or a shorter slice"
+            )
+
+
+def draw_elements(ax, top, item, mine, others, size):
+    """Draw each element that has room, and its number: strong in the array's slice."""
+    for element in range(size // item):
+        at = range(item * element, item * (element + 1))
+        colour, share = style.IDLE, 0.1
+        if at[0] in mine:
+            both = any(byte in other for other in others for byte in at)
+            colour, share = (style.CONFLICT if both else style.STORE), 0.4
+        text = str(element) if item >= SHORT else ""
+        cell(ax, at[0], top, text, colour, item, share=share)
+
+
+def slice_text(name, item, first, end):
+    """Which elements and bytes a slice has, in words."""
+    elements = f"elements {first} to {end - 1} of {item} bytes"
+    return f"{name}: {elements}, bytes {item * first} to {item * end - 1}"
+
+
+def shared_text(taken):
+    """Which bytes belong to more than one slice, in words."""
+    every = [byte for it in taken for byte in it]
+    both = sorted({byte for byte in every if every.count(byte) > 1})
+    if not both:
+        return "No byte belongs to two of them"
+    return f"Bytes {ranges(both, ' to ')} belong to two of them"

@@ -6,6 +6,8 @@ The pictures count what they draw: different sectors over the bytes of the lanes
 from collections import Counter
 from itertools import pairwise
 
+import numpy as np
+
 from helpers.plotting.banks import lanes_text, refuse_what_is_no_request, request_of
 from helpers.plotting.boxes import ROW_INCHES, board, fill_row
 from thirty_two_lanes.core import style
@@ -16,7 +18,7 @@ from thirty_two_lanes.core.hardware import (
     WORD_BYTES,
 )
 from thirty_two_lanes.core.sectors import sectors_of
-from thirty_two_lanes.core.words import counted
+from thirty_two_lanes.core.words import counted, ranges
 from thirty_two_lanes.pictures import Picture, bare, canvas, cell, label, note
 
 WORDS_IN_LINE = LINE_BYTES // WORD_BYTES
@@ -181,60 +183,64 @@ def draw_lanes(ax, top, addresses, itemsize, sectors, colour):
     fill_row(ax, top, boxes)
 
 
-# ---------------------------------------------------------------- places in lines
+# ---------------------------------------------------------------- step by step
 
-LANE = 0.34  # boxes, as high as a lane is drawn
-EIGHT = 8  # lanes, from one that is named to the next
-BETWEEN = 0.9  # boxes, from the lanes down to the counts
+LANE_INCHES = 0.085
+BESIDE = 2.2  # steps, between two walks
+HEAVY = {"color": style.INK, "linewidth": 1.6}
 
 
-def plot_places(addresses, kind="load", ax=None):
-    """At which place of its line each lane's number lies, and how many lie at each.
+def plot_new_sectors(walks, since=0, together=4, kind="load", ax=None):
+    """The steps in which each lane comes to a new sector: {name: byte addresses}.
 
-    `addresses` are bytes of numbers of 4 bytes, from a multiple of 128, lane by lane;
-    None for a lane that takes no part.
+    A walk has a row of addresses for each lane, with a column for each step, and is
+    drawn from the step `since` on. A line stands after each `together` steps, which a
+    thread takes at a time.
     """
-    refuse_what_is_no_request(addresses, WORD_BYTES, kind)
-    words = lanes_by_word(addresses)
-    found = Counter(word % WORDS_IN_LINE for word in words)
-    most = max(found.values())
-    colour = style.CONFLICT if most > 1 else style.KINDS[kind]
-    counts = LANE * len(addresses) + BETWEEN
-    rows = {
-        LANE * (lane + 0.5) - 0.5: f"lane {lane}"
-        for lane in range(0, len(addresses), EIGHT)
-    }
-    size = 0.75 + (counts + 1) * ROW_INCHES, WORDS_IN_LINE, counts + 1
-    with board(ax, *size, rows | {counts: "numbers"}) as ax:
-        draw_places(ax, addresses, colour)
-        boxes = [("", style.IDLE, 0.12)] * WORDS_IN_LINE
-        for place, numbers in found.items():
-            boxes[place] = numbers, colour, 0.3
-        fill_row(ax, counts, boxes)
-        ax.set_xticks([it + 0.5 for it in range(WORDS_IN_LINE)], range(WORDS_IN_LINE))
-        ax.tick_params(labelsize=style.SMALL)
-        ax.set_xlabel("place in the line")
-        above = {"offset": (0, 4), "va": "bottom"}
-        label(ax, 0, 0, counted(most, "cycle"), ha="left", fontweight="bold", **above)
-        text = "a row: a lane, and its number in the line that holds it"
-        note(ax, WORDS_IN_LINE, 0, text, ha="right", **above)
-    lanes = counted(sum(map(len, words.values())), "lane")
-    return Picture(ax.figure, f"{lanes}: {places_text(len(words), found, most)}.")
+    found = {name: new_sectors(it)[:, since:] for name, it in walks.items()}
+    lanes = max(len(it) for it in found.values())
+    wide = max(it.shape[1] for it in found.values())
+    across = (wide + BESIDE) * len(found) - BESIDE
+    rows = {lane: lane for lane in range(0, lanes, 8)} | {lanes - 1: lanes - 1}
+    with board(ax, 0.75 + LANE_INCHES * lanes, across, lanes, rows, 8) as ax:
+        for turn, (name, new) in enumerate(found.items()):
+            left = turn * (wide + BESIDE)
+            label(ax, left, 0, name, (0, 4), ha="left", va="bottom", fontweight="bold")
+            draw_walk(ax, left, new, since, together, style.KINDS[kind])
+        ax.set(ylabel="lane", xlabel="step")
+        text = f"a line after each {together} steps; filled: a new sector"
+        note(ax, across, lanes, text, (0, -21), ha="right", va="top")
+    said = (f"{name}: {steps_text(new, since)}" for name, new in found.items())
+    return Picture(ax.figure, f"Lanes that come to a new sector. {'; '.join(said)}.")
 
 
-def draw_places(ax, addresses, colour):
-    """Draw a low box for each lane, at the place of its number."""
-    for top in range(0, len(addresses), EIGHT):
-        high = LANE * min(EIGHT, len(addresses) - top)
-        cell(ax, 0, LANE * top, "", style.PLAIN, WORDS_IN_LINE, high, share=0.06)
-    for lane, address in enumerate(addresses):
-        if address is not None:
-            at = int(address) // WORD_BYTES % WORDS_IN_LINE
-            cell(ax, at, LANE * lane, "", colour, 1, LANE, share=0.8)
+def new_sectors(addresses):
+    """In which steps each lane is in another sector than in the step before."""
+    sectors = np.asarray(addresses) // SECTOR_BYTES
+    return np.diff(sectors, axis=1, prepend=-1) != 0
 
 
-def places_text(numbers, places, most):
-    """How the numbers lie in their lines, and how long they take, in words."""
-    at = "one place" if len(places) == 1 else f"{len(places)} places"
-    each = f", up to {most} at each" if most > 1 and len(places) > 1 else ""
-    return f"{counted(numbers, 'number')} at {at}{each}; {counted(most, 'cycle')}"
+def draw_walk(ax, left, new, since, together, colour):
+    """Draw a box for each lane and step that needs a new sector, and the groups."""
+    lanes, steps = new.shape
+    thin = {"color": style.IDLE, "linewidth": 0.5, "zorder": 0}
+    ax.vlines([left + step for step in range(steps + 1)], 0, lanes, **thin)
+    ax.hlines([0, lanes], left, left + steps, **thin)
+    for lane, step in np.argwhere(new):
+        cell(ax, left + step, lane, "", colour, share=0.8)
+    ends = range(together - since % together, steps + 1, together)
+    ax.vlines([left + end for end in ends], 0, lanes, **HEAVY)
+    for step in range(0, steps, max(together, 1)):
+        note(ax, left + step + 0.5, lanes, f"{since + step}", (0, -3), va="top")
+
+
+def steps_text(new, since):
+    """How many lanes come to a new sector, and in which steps, in words."""
+    counts = new.sum(axis=0)
+    parts = []
+    for count in sorted({*counts.tolist()}, reverse=True):
+        steps = (since + np.flatnonzero(counts == count)).tolist()
+        many = f"{count} of {len(new)}" if count else "none"
+        word = "steps" if len(steps) > 1 else "step"
+        parts.append(f"{many} in {word} {ranges(steps, ' to ')}")
+    return ", ".join(parts)

@@ -50,6 +50,12 @@ FIGURES = {
     "plot_levels": lambda: plotting.plot_levels({"rows": ASKED}),
     "plot_look_back": lambda: plotting.plot_look_back(["prefix", "sum", "", "sum"], 2),
     "plot_look_backs": lambda: plotting.plot_look_backs([(0, 4), (0, 2), (1, 4)]),
+    "plot_new_sectors": lambda: [
+        plotting.plot_new_sectors(
+            {"rows": 4 * np.add.outer(9 * np.arange(4), np.arange(16))}, 8, kind=kind
+        )
+        for kind in style.KINDS
+    ],
     "plot_pipeline": lambda: plotting.plot_pipeline(3, buffers=(1, 3)),
     "plot_rates": lambda: plotting.plot_rates(
         {"a": {"p": 1, "q": 20}, "b": {"p": 300, "q": 300}}, 4000
@@ -85,6 +91,10 @@ FIGURES = {
     ),
     "plot_shuffles": lambda: [
         plotting.plot_shuffles((4, 2, 1), kind, 8) for kind in ("down", "up", "xor")
+    ],
+    "plot_slices": lambda: [
+        plotting.plot_slices({"a": (8, 0, 2), "b": (4, first, 8)}, 32)
+        for first in (4, 2)
     ],
     "plot_speeds": lambda: plotting.plot_speeds(["a", "b"], [10, 500], 1000),
     "plot_stages": lambda: plotting.plot_stages({"way": {"there": 9, "back": 9}}),

@@ -85,6 +85,35 @@ def test_a_lane_that_asks_for_nothing_has_no_line():
     assert ["1"] == [it.get_text() for it in ax.texts if it.get_text().isdigit()]
 
 
+@pytest.mark.parametrize("apart", [16, 17, 20, 24])
+def test_a_lane_is_marked_where_it_asks_for_another_sector(apart):
+    """And in the first step; all marks together are the sectors of all its steps."""
+    addresses = 4 * np.add.outer(apart * np.arange(32), np.arange(16))
+    sectors = addresses // 32
+
+    ax = plotting.plot_new_sectors({"rows": addresses}).axes[0]
+
+    marks = {(it.get_y(), it.get_x()) for it in ax.patches}
+    changes = {
+        (lane, step)
+        for lane in LANES
+        for step in range(16)
+        if step == 0 or sectors[lane, step] != sectors[lane, step - 1]
+    }
+    assert changes == marks
+
+
+def test_a_line_stands_after_each_group_of_steps():
+    """Also where the first steps are not drawn."""
+    addresses = 4 * np.add.outer(64 * np.arange(32), np.arange(16))
+
+    ax = plotting.plot_new_sectors({"rows": addresses}, since=6).axes[0]
+
+    heavy = [it for it in ax.collections if it.get_linewidth()[0] > 1]
+    ends = [segment[0][0] for it in heavy for segment in it.get_segments()]
+    assert [2, 6, 10] == ends
+
+
 @pytest.mark.parametrize(
     "kernel, kind, offsets",
     [
@@ -181,6 +210,19 @@ SENTENCES = {
         lambda: plotting.plot_shuffles((1, 2), "up", 4),
         "4 lanes add what `shfl_up` by 1, 2 brings. 3, 2 of the additions are needed; "
         "then 4 lanes have a sum of 1 to 4 values.",
+    ),
+    "walks of four lanes": (
+        lambda: plotting.plot_new_sectors(
+            {
+                "rows": 4 * np.add.outer(8 * np.arange(4), np.arange(16)),
+                "longer": 4 * np.add.outer(12 * np.arange(4), np.arange(16)),
+                "columns": 4 * np.add.outer(np.arange(4), 32 * np.arange(16)),
+            },
+            since=8,
+        ),
+        "Lanes that come to a new sector. rows: 4 of 4 in step 8, none in steps 9 to "
+        "15; longer: 2 of 4 in steps 8, 12, none in steps 9 to 11, 13 to 15; columns: "
+        "4 of 4 in steps 8 to 15.",
     ),
     "two requests": (
         lambda: plotting.plot_requests(

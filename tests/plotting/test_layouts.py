@@ -49,6 +49,18 @@ def test_a_warp_stores_side_by_side_only_through_shared_memory(shared, stored):
     assert {strong} == {hexadecimal(it.get_facecolor()) for it in boxes}
 
 
+@pytest.mark.parametrize("first, shared", [(4, []), (3, [(0, 8), (1.3, 12)])])
+def test_what_two_slices_share_is_hatched(first, shared):
+    """An element of 8 bytes is, of which only 4 are another's."""
+    arrays = {"time": (8, 0, 2), "mark": (4, first, first + 2)}
+    ax = plotting.plot_slices(arrays, 24).axes[0]
+
+    hatched = [it for it in ax.patches if it.get_hatch() == "///"]
+    assert shared == [(it.get_y(), it.get_x()) for it in hatched]
+    numbers = [3, 6]  # elements of 8 and of 4 bytes in 24
+    assert sum(numbers) == len(ax.patches)
+
+
 @cuda.jit
 def mark(c):
     """Each thread marks its 2 × 4 elements, in two groups; a warp has 16 × 16."""
@@ -116,6 +128,16 @@ SENTENCES = {
         "A tile of 2 × 2 elements moves from src[2, 4] to dst[4, 2]. The warp of row 1 "
         "loads src[3, 4] to src[3, 5], and stores dst[4, 3] to dst[5, 3].",
     ),
+    "slices side by side": (
+        lambda: plotting.plot_slices({"time": (8, 0, 2), "mark": (4, 4, 6)}, 24),
+        "time: elements 0 to 1 of 8 bytes, bytes 0 to 15; mark: elements 4 to 5 of 4 "
+        "bytes, bytes 16 to 23. No byte belongs to two of them.",
+    ),
+    "slices that overlap": (
+        lambda: plotting.plot_slices({"time": (8, 0, 2), "mark": (4, 3, 5)}, 24),
+        "time: elements 0 to 1 of 8 bytes, bytes 0 to 15; mark: elements 3 to 4 of 4 "
+        "bytes, bytes 12 to 19. Bytes 12 to 15 belong to two of them.",
+    ),
 }
 
 
@@ -135,6 +157,10 @@ REFUSED = {
         lambda: plotting.plot_tile_move(6, 0, 4),
         "a tile of 4 × 4 at [6, 0] is not within a matrix of 8 × 12: choose a smaller "
         "`top`, `left` or `tile`",
+    ),
+    "a slice behind the last byte": (
+        lambda: plotting.plot_slices({"time": (8, 0, 4)}, 24),
+        "the slice of time ends at byte 32 of 24: draw more bytes, or a shorter slice",
     ),
 }
 
