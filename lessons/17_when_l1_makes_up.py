@@ -3,13 +3,13 @@
 #
 # *50 minutes*
 #
-# **What you'll do:** compare two kernels that add up the same matrix, of which one requests eight times as many bytes as it uses, and find out when a cache makes up for that, and when it does not.
+# **What you'll do:** compare two kernels that add up the same matrix, of which one requests eight times as many bytes as it uses, and ask three things: who needs the rest, how soon, and what does L1 itself take for it?
 #
 # **What you'll learn:**
 #
 # - say when the rest of a sector is still in L1, and when it is gone
 # - count in which steps the lanes of a warp need new sectors
-# - tell why requests from L1 cost time of their own, and where numbers should lie
+# - tell what a request takes of L1's own time, and how lanes should stand in a matrix
 #
 # **What you'll need:** the memories and caches, as in [Know where a number lives](11_memory_hierarchy.ipynb), sectors, as in [Fetch no more than you use](12_coalescing.ipynb), L1's data path, as in [Use a tile where it pays](13_shared_memory.ipynb), and banks, as in [Share a tile without queueing](14_bank_conflicts.ipynb).
 
@@ -17,8 +17,9 @@
 import numpy as np
 from numba import cuda, float32
 
-from helpers import (check, compare, device, emulate, exercise, measure,
-                     plot_levels, plot_requests, plot_series)
+from helpers import (assemble, check, compare, device, emulate, exercise,
+                     measure, plot_levels, plot_new_sectors, plot_requests,
+                     plot_series)
 
 device
 
@@ -87,6 +88,8 @@ plot_requests({"sum_columns, one step": lanes_at(1),
 # ## Does the waste cost time?
 #
 # **Predict.** Now the matrix has 16,384 rows of as many numbers, and each kernel has a thread for each sum. Which kernel takes longer, and how many times as long?
+#
+# (These are few threads: the GPU is nearly empty, for it could hold sixteen times as many. For now we ask who waits; later it gets more.)
 
 # %% tags=["timing", "hide-input"]
 # Measures both kernels on a large matrix.
@@ -109,39 +112,54 @@ plot_levels({f"{m.kernel}, {m.median_us:,.0f} µs": m.traffic
 # So `sum_rows` need not be slower. Why is it faster?
 
 # %% [markdown]
-# ## Who waits less?
+# ## Who needs the rest, and how soon?
 #
-# The machine code of either loop takes four steps together: four loads first, then four additions.
-# So a thread sends off four loads, and then waits until all four are there.
-# Follow one warp of each kernel. (Beyond L1 is L2, or memory.)
-#
-# | steps | `sum_columns` | `sum_rows` |
-# |---|---|---|
-# | 0 to 3 | four lines, from beyond L1 | 32 sectors, from beyond L1 |
-# | 4 to 7 | four other lines, from beyond L1 | the same 32 sectors, from L1 |
-# | 8 to 11 | four other lines, from beyond L1 | the next 32 sectors, from beyond L1 |
-# | 12 to 15 | four other lines, from beyond L1 | the same 32 sectors, from L1 |
+# Follow one warp of each kernel, step by step.
+# Here a box is filled where a lane comes to another sector than in the step before:
+
+# %% tags=["hide-input"]
+# Draws in which steps the lanes of a warp come to new sectors.
+def walk(apart, ahead):
+    """The byte addresses of 32 lanes, so many numbers apart, in 16 steps."""
+    return 4 * np.add.outer(apart * np.arange(32), ahead * np.arange(16))
+
+
+plot_new_sectors({"sum_columns": walk(1, TALL), "sum_rows": walk(TALL, 1)})
 
 # %% [markdown]
-# The lanes of `sum_columns` use up each line at once, so every four of their loads needs new ones.
-# The lanes of `sum_rows` use an eighth of a sector in each step. But the rest is not lost: it is what the next seven steps ask for, and L1 still has it.
+# The lanes of `sum_columns` use up each line at once. So each step needs another one, from beyond L1: from L2, or memory.
+#
+# The lanes of `sum_rows` use an eighth of a sector in each step. But the rest is not lost. Who needs it? The thread itself. How soon? In its next seven steps, and L1 still has it.
+#
+# How often must a warp wait, then? That depends on which loads it sends off together, so look at the machine code. `LDG` loads, and `FADD` adds:
+
+# %%
+code = assemble(sum_rows)[4, 64](sums, matrix).instructions
+[one.name for one in code if one.name in ("LDG", "FADD")]
+
+# %% [markdown]
+# The loop takes four steps together: four loads first, then four additions. (What is left over takes the last two.)
+# So a thread sends off four loads, and the next four only when these have come. These are the heavy lines in the picture.
+#
+# `sum_columns` needs new lines in every four.
+# In steps 0 to 3 of `sum_rows`, all four loads ask for the same 32 sectors, which L1 fetches once. In steps 4 to 7 L1 has them.
 # So every second four of `sum_rows` needs nothing from beyond L1.
 #
-# (That saves a quarter of the time, and not half: loads from L1 and additions take time, too, and 32 sectors may take longer to come than four lines. How much is which, we have not measured.)
+# (That saves a quarter of the time, and not half: the steps that L1 serves take time, too.)
 
 # %% [markdown]
 # ## A warp waits for its slowest lane
 #
 # If that is the reason, take it away: let each row be one number longer.
 # Then the rows no longer begin at the same place of a sector.
-# Here are the lanes in step 0, with rows of several lengths:
+# Here are two fours, steps 8 to 15, with rows of several lengths:
 
 # %%
-plot_requests({f"rows of {cols:,}": lanes_at(cols)
-               for cols in (16_384, 16_385, 16_388, 16_392)})
+plot_new_sectors({f"rows of {cols:,}": walk(cols, 1)
+                  for cols in (16_384, 16_385, 16_388, 16_392)}, since=8)
 
 # %% [markdown]
-# **Predict.** With rows of 16,385 numbers, in how many of eight steps does *some* lane need a new sector? And with 16,388, and 16,392? In which of these does `sum_rows` still win?
+# **Predict.** In which of these has the warp all it wants for one of the two fours? And in which does `sum_rows` still win?
 
 # %% tags=["timing", "hide-input"]
 # Measures row sums of matrices whose rows are a little longer.
@@ -158,18 +176,17 @@ compare({"columns": columns} | {
 # With rows of 16,385, `sum_rows` is as slow as `sum_columns`, although L1 requests no more from L2.
 # Now four of the 32 lanes go on to a new sector in each of the eight steps.
 # The warp waits for these four, and it does not help that L1 has what the others want.
-#
-# With 16,392, a multiple of eight, each row begins where a sector does. All lanes need a new one in the same step, and `sum_rows` wins.
 
 # %% [markdown]
-# With 16,388, half of the lanes go on in one step, the others four steps later. That is two steps of eight, and yet `sum_rows` is slow: the warp waits once for each four, and in every four some lane needs a new sector.
+# With 16,388, half of the lanes go on in one step, the others four steps later. These are two steps of eight, and yet `sum_rows` is slow: one of the two is in each four.
 #
-# So L1 spares a warp a wait only if it has what *all* lanes want.
+# With 16,392, a multiple of eight, each row begins where a sector does. All lanes need a new one in the same step, every second four has all it wants, and `sum_rows` wins.
+#
+# So L1 spares a warp a wait only if it has what *all* lanes want, in all loads that go off together.
 
 # %% [markdown]
-# ## Back in time
+# ## How long does L1 keep it?
 #
-# "L1 still has it": for how long?
 # Let each thread go over its row in jumps of eight numbers, so that each step needs another sector, and come back for the numbers between after a *window*:
 
 # %%
@@ -196,7 +213,7 @@ check(sums, matrix.sum(axis=1))
 # ```
 #
 # They lie in four sectors, and the fifth step is back in the first one.
-# Longer windows have the same loads, in jumps of eight. What differs is how late a thread is back, and so how much all threads touch in the meantime.
+# Longer windows have the same loads, in jumps of eight. What differs, but for a few instructions of the loops, is how late a thread is back, and so how much all threads touch in the meantime.
 #
 # **Predict.** All 16,384 threads run at the same time, in 256 blocks: at most two on each multiprocessor, so 128 threads, and its L1 has at most 256 KB. Up to which window does L1 still have a sector when its thread comes back?
 
@@ -221,25 +238,19 @@ compare({(f"{window:,}", f"{128 * 4 * window // 2**10} KB",
         by=("window", "128 threads touch", "all threads touch"))
 
 # %% [markdown]
-# L1 became too small one window earlier, and that cost much less. At the cliff L2 becomes too small, too.
-#
 # Up to 256 numbers in a window, what 128 threads touch fits in L1, and L1 loads one sector in ten twice at the most.
 #
-# At 512 they touch as much as L1 can hold. Many sectors are gone when their thread comes back, and L1 loads four times as much.
-# But what all threads touch still fits in the 60 MB of L2, so memory delivers hardly any sector twice, and the sums take less than a fifth longer.
+# From 256 to 512, L1 becomes too small: many sectors are gone when their thread comes back, and L1 loads four times as much. That costs less than a fifth of the time, for L2 has what L1 lacks: what all threads touch fits in its 60 MB, and memory delivers hardly any sector twice.
 
 # %% [markdown]
-# At 1,024 L1 loads nearly every sector eight times. That is nearly twice as often as at 512; but memory, which delivered a sector once, now delivers it eight times, too. The waste goes all the way down, and the sums take more than twice as long again.
-#
-# (Here L1 and L2 both got worse; between 256 and 512 it was L1 alone.)
-#
-# (Windows of 128 are even faster than `sum_rows`. There a thread sends off loads for four new sectors at once; whether that is why, we have not measured.)
+# From 512 to 1,024, L2 becomes too small, too. That is the cliff: L1 loads nearly every sector eight times, and so does L2. The waste goes all the way down to memory, and the sums take more than twice as long.
 #
 # So a cache makes up for a wasteful request if somebody asks for the rest of each sector *soon*: before more has come through than the cache can hold.
 
 # %% [markdown]
-# ## Then why not always by rows?
+# ## What does L1 itself take for it?
 #
+# Then why not always by rows?
 # So far both kernels wait most of the time, and they have few threads: 6% of those that the GPU can hold.
 # More threads have more loads in flight.
 # So cut each row, or each column, into strips, and give each strip to a thread of its own.
@@ -297,11 +308,11 @@ plot_series(
     xlabel="threads, each with its share of the same numbers", scale="log")
 
 # %% [markdown]
-# (The first points are a little slower than the kernels before, which execute fewer instructions.)
 # At first, twice the threads nearly halve the time of column sums, since twice as many loads are in flight.
 # Row sums gain once, and then no more; in the end, column sums are three times as fast.
+# (The first points are a little slower than the kernels before, whose loops are others.)
 #
-# What stops the row sums? (What stops the column sums, we do not ask.)
+# What stops the row sums?
 
 # %% tags=["timing", "hide-input"]
 # Shows what L1 does in some of these launches.
@@ -312,15 +323,16 @@ compare({(f"strips of a {what}", threads[k]): strips[k]
         by=("sums", "threads"))
 
 # %% [markdown]
-# L1's data path does, through which a warp gets all that it loads.
+# The data path of L1 stops them, through which a warp gets all that it loads.
 # A request of row sums keeps it busy for 32 cycles, a request of column sums for one.
-# So with 32,768 threads the path is full, and more threads only queue for it.
+# So with 32,768 threads the path is full, and more threads only make the queue longer.
+#
 # A cache spares memory the waste, but every request still comes through L1.
 
 # %% [markdown]
-# ## One place in every line
+# ## Why 32 cycles?
 #
-# Why 32 cycles? You know this queue from [Use a tile where it pays](13_shared_memory.ipynb).
+# You know this queue from [Use a tile where it pays](13_shared_memory.ipynb).
 # Rows of 16,384 numbers are a whole number of lines long, so all lanes are at the same place of their lines, in one [bank of L1](14_bank_conflicts.ipynb), which serves them one after the other.
 # The remedy is the same, too: rows that lie further apart, with numbers between them that nobody adds up.
 
@@ -344,19 +356,26 @@ for apart in APART[1:]:
     by_distance[apart] = tuple(in_strips(kernel, spread, 2048) for kernel in (
         sum_rows_in_strips, sum_columns_in_strips))
 
-compare({f"{apart:,}": pair for apart, pair in by_distance.items()},
+
+def in_a_bank(apart):
+    """How many lanes, so many numbers apart, meet in one bank."""
+    return np.bincount(apart * np.arange(32) % 32).max()
+
+
+compare({(f"{apart:,}", in_a_bank(apart)): pair
+         for apart, pair in by_distance.items()},
         "cycles per request", "µs",
         {"µs, sums of columns": lambda row: row[1].median_us},
-        by="numbers from row to row")
+        by=("numbers from row to row", "lanes in a bank"))
 
 # %% [markdown]
 # Banks decide most of it.
 # At 16,385 a request keeps the path busy for a quarter of the cycles, and the sums take less than half as long.
-# At 16,416 all is as before.
+# At 16,416 all is as before. (It is not all banks: some 5 to 7 cycles stay where they would allow one, or eight.)
 #
 # Column sums take as long at every distance, since their lanes are side by side. And they still take less time than the best row sums of this table.
 #
-# But with few threads, which wait, rows of 16,385 were the slow ones.
+# But with few threads, which wait, rows of 16,385 were the slow ones: some lane needs a new sector in each four.
 # 16,392 is good at both: the lanes need new sectors in the same step, and only eight share a bank.
 
 # %% [markdown]
@@ -364,9 +383,42 @@ compare({f"{apart:,}": pair for apart, pair in by_distance.items()},
 #
 # By the banks alone, a request would take one cycle at 16,385, and eight at 16,392. It takes 8 and 13.
 # That the lanes have 32 lines is not enough: in [Leave room for enough warps](18_how_much_shared_memory.ipynb), lanes 33 cells apart, in as many lines and banks, take one, where L1 has nearly everything already.
-# That the sectors come from L2 is not enough, either: column sums get as many for each request, in one cycle. What takes the other cycles, these counters do not say.
+# That the sectors come from L2 is not enough, either: column sums get about as many for each request, in one cycle. What takes the other cycles, these counters do not say.
 #
 # </details>
+
+# %% [markdown]
+# ## How should rows be summed?
+#
+# Suppose that your numbers lie in rows, and that you want the sums of rows.
+# Then do not turn the matrix, but the warp: give it one row, and let its lanes stand side by side along it.
+# Each lane adds up every 32nd number, and [shuffles](02_warps.ipynb) add up the lanes.
+
+# %%
+@cuda.jit
+def sum_rows_by_warps(out, matrix):
+    """Each warp adds up one row."""
+    row, lane = cuda.grid(1) // 32, cuda.laneid
+    total = float32(0)
+    for col in range(lane, matrix.shape[1], 32):
+        total += matrix[row, col]
+    for step in (16, 8, 4, 2, 1):
+        total += cuda.shfl_down_sync(0xFFFFFFFF, total, step)
+    if lane == 0:
+        out[row] = total
+
+
+sums[:] = 0
+by_warp = emulate(sum_rows_by_warps)[SIDE // 2, 64](sums, matrix)
+check(sums, matrix.sum(axis=1))
+
+# %%
+compare({"sum_rows": by_row, "sum_rows_by_warps": by_warp},
+        "sectors per load")
+
+# %% [markdown]
+# Each request uses up a whole line, as in `sum_columns`, and no two lanes share a bank, however long the rows are.
+# There are 32 times as many threads as in `sum_rows`, too, so the GPU is no longer empty.
 
 # %% [markdown]
 # ## What changed
@@ -379,8 +431,9 @@ compare({f"{apart:,}": pair for apart, pair in by_distance.items()},
 # | `sum_rows_in_strips`, 131,072 threads | more loads in flight | L1's data path is full |
 # | … rows 16,385 apart | no two lanes in one bank | less than half the time |
 # | `sum_columns_in_strips` | lanes side by side | there is nothing to make up for |
+# | `sum_rows_by_warps` | lanes side by side along a row | the same, for rows |
 #
-# So **ask two things of a wasteful request: who needs the rest of its sectors, and how soon?** If it is soon, a cache keeps the waste from memory. But every request takes L1's own time: where you have many threads, let neighbouring lanes load neighbouring numbers all the same.
+# So **ask of a wasteful request: who needs the rest of its sectors, how soon, and what does L1 take for it?** If nobody needs it, as with one field of [an array of structs](12_coalescing.ipynb), no cache helps. If somebody does soon, a cache keeps the waste from memory. But every request takes L1's own time: where you have many threads, let neighbouring lanes load neighbouring numbers all the same.
 
 # %% [markdown]
 # ## On your own
@@ -419,10 +472,11 @@ task.check(rows_apart)
 # Each row begins four places further on in its line, so every eighth lane is back at the same one.
 #
 # </details>
-#
+
+# %% [markdown]
 # ★★ `exercise("column_ends")`: each thread goes down its column twice. When it comes back, is the column still in a cache? Do not depend on it.
 #
-# ★★★ `exercise("csr")`: multiply a sparse matrix by a vector. The lanes stand side by side in the matrix, and wherever the data says in the vector.
+# ★★★ `exercise("csr")`: multiply a sparse matrix by a vector, with a warp along each row. The lanes stand side by side in the matrix, and wherever the data says in the vector.
 #
 # The [assignment](assignments/17_when_l1_makes_up.ipynb) has 5 exercises, these among them.
 

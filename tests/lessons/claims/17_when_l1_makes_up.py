@@ -44,6 +44,14 @@ def going_on(apart, step):
     return sum((apart * lane + step) % 8 == 0 for lane in range(32))
 
 
+def fours(stride):
+    """How many lanes come to a new sector in each four of steps 8 to 15."""
+    return [
+        sum(going_on(stride, step) for step in steps)
+        for steps in (range(8, 12), range(12, 16))
+    ]
+
+
 def times_loaded(it, what, window):
     """How many times a level delivers the matrix, in windows of this length."""
     return what(it.windows[window]) / it.large.nbytes
@@ -80,8 +88,20 @@ CLAIMS = {
     "`sum_rows` requests eight times as many bytes as `sum_columns`": (
         lambda it: near(it.rows.traffic["L1"], 8 * it.columns.traffic["L1"])
     ),
+    "for it could hold sixteen times as many": (
+        lambda it: about("16", 132 * 2048 / it.TALL)
+    ),
     "from L2, L1 requests the matrix once in either kernel": (
         lambda it: all(near(from_l2(m), it.large.nbytes) for m in (it.rows, it.columns))
+    ),
+    "The lanes of `sum_columns` use up each line at once": (
+        lambda it: (
+            it.walk(1, it.TALL).shape == (32, 16)
+            and all(
+                len({*(it.walk(1, it.TALL)[:, step] // 128).tolist()}) == 1
+                for step in range(16)
+            )
+        )
     ),
     "four loads first, then four additions": (
         lambda it: all(
@@ -115,6 +135,12 @@ CLAIMS = {
             )
         )
     ),
+    "one of the two is in each four": (
+        lambda it: [fours(n) for n in (16_388, 16_385)] == 2 * [[16, 16]]
+    ),
+    "every second four has all it wants": (
+        lambda it: [fours(n) for n in (16_384, 16_392)] == 2 * [[32, 0]]
+    ),
     "half of the lanes go on in one step, the others four steps later": (
         lambda it: (
             [going_on(16_388, step) for step in range(8)] == [16, 0, 0, 0, 16, 0, 0, 0]
@@ -143,40 +169,32 @@ CLAIMS = {
     "and L1 loads four times as much": (
         lambda it: about("4", times_loaded(it, from_l2, 512))
     ),
-    "still fits in the 60 MB of L2, so memory delivers hardly any sector twice": (
+    "fits in its 60 MB, and memory delivers hardly any sector twice": (
         lambda it: (
             it.TALL * 4 * 512 < 60 * 2**20 < it.TALL * 4 * 1024
             and times_loaded(it, fetched, 512) < 1.05
         )
     ),
-    "L1 loads nearly every sector eight times. That is nearly twice as often": (
-        lambda it: (
-            1.8 < times_loaded(it, from_l2, 1024) / times_loaded(it, from_l2, 512) < 2
-            and all(
-                7.5 < times_loaded(it, what, n) < 8.1
-                for what in (from_l2, fetched)
-                for n in (1024, 2048, it.TALL)
-            )
+    "L1 loads nearly every sector eight times, and so does L2": (
+        lambda it: all(
+            7.5 < times_loaded(it, what, n) < 8.1
+            for what in (from_l2, fetched)
+            for n in (1024, 2048, it.TALL)
         )
     ),
     # L1 alone: memory delivers as much at 256 as at 512
-    "between 256 and 512 it was L1 alone": (
+    "That costs less than a fifth of the time, for L2 has what L1 lacks": (
         lambda it: (
             times_loaded(it, fetched, 512) < 1.05 * times_loaded(it, fetched, 256)
             and 1.15 < faster(it.windows[256], it.windows[512]) < 1.2
         )
     ),
-    "hardly any sector twice, and the sums take less than a fifth longer": (
-        lambda it: 1.15 < faster(it.windows[256], it.windows[512]) < 1.2
-    ),
-    "and the sums take more than twice as long again": (
+    "and the sums take more than twice as long": (
         lambda it: 2 < faster(it.windows[512], it.windows[1024]) < 2.2
     ),
-    "Windows of 128 are even faster than `sum_rows`. There a thread sends off loads": (
+    "What differs, but for a few instructions of the loops": (
         lambda it: (
-            faster(it.windows[128], it.rows) > 1.1
-            and adds_of_loads(it.sum_rows_in_windows, it.sums, it.matrix, 128)[-8:]
-            == 4 * ["LDG"] + 4 * ["FADD"]
+            1 < executed(it.windows[128]) / executed(it.windows[it.TALL]) < 1.25
         )
     ),
     # sums by more threads
@@ -192,10 +210,9 @@ CLAIMS = {
             and 0.5 < faster(of_columns(it, 16_384), of_columns(it, 8192)) < 0.55
         )
     ),
-    "The first points are a little slower than the kernels before, which execute": (
+    "The first points are a little slower than the kernels before": (
         lambda it: all(
             1 < faster(before, first) < 1.06
-            and executed(before) < executed(first)
             for before, first in (
                 (it.rows, it.row_strips[0]),
                 (it.columns, it.column_strips[0]),
@@ -237,6 +254,19 @@ CLAIMS = {
             and 0.4 < faster(*apart(it, 16_384, 16_385)) < 0.5
         )
     ),
+    "some 5 to 7 cycles stay where they would allow one, or eight": (
+        lambda it: (
+            about("7", l1_passes(apart(it, 16_385)[0]) - 1)
+            and about("5", l1_passes(apart(it, 16_392)[0]) - 8)
+            and [it.in_a_bank(n) for n in it.APART] == [32, 1, 8, 32]
+        )
+    ),
+    "column sums get about as many for each request, in one cycle": (
+        lambda it: all(
+            3.9 < m.counters["l2_read_sectors"] / m.counters["global_load_requests"] < 5
+            for m in (apart(it, 16_385)[0], it.by_distance[16_385][1])
+        )
+    ),
     "At 16,416 all is as before": (
         lambda it: (
             about("32", l1_passes(apart(it, 16_416)[0]))
@@ -266,6 +296,14 @@ CLAIMS = {
         lambda it: (
             faster(*apart(it, 16_392, 16_384)) > 1.9
             and faster(it.longer[16_392], it.columns) > 1.3
+        )
+    ),
+    "Each request uses up a whole line, as in `sum_columns`, and no two lanes share a "
+    "bank": (
+        lambda it: (
+            sectors(it.sum_rows_by_warps, it.SIDE // 2, 64, it.sums, it.matrix) == 4
+            and it.by_warp.coalescing.by_kind["load"].requests == it.SIDE**2 / 32
+            and banks(it, 1) == 32
         )
     ),
     # on your own
