@@ -3,7 +3,7 @@
 #
 # *55 minutes*
 #
-# **What you'll do:** give the blocks of a copy shared memory that they never touch, see the copy take nearly six times as long, find out what was taken from it, and then give as much to a kernel that looks things up, and see it win.
+# **What you'll do:** give the blocks of a copy shared memory that they never touch, see the copy take nearly six times as long, find out what was taken from it, and then take as much from a kernel that looks things up, and see it lose nearly nothing.
 #
 # **What you'll learn:**
 #
@@ -15,11 +15,12 @@
 
 # %%
 import numpy as np
-from numba import cuda, float64, int16, uint32
+from numba import cuda, float64, uint32
 
 from helpers import (allow_dynamic_shared, check, compare, device, emulate,
                      exercise, expect, load4, measure, plot_in_flight,
-                     plot_room, plot_series, plot_times, store4, table)
+                     plot_room, plot_series, plot_slices, plot_times,
+                     store4, table)
 
 device
 
@@ -50,7 +51,7 @@ copy[N // THREADS, THREADS, 0, 32 * KB](out, a)
 check(out, a)
 
 # %% [markdown]
-# **Predict.** Give each block more and more of it, up to 227 KB, the most that a block can have. (For more than 48 KB the folded cell asks, as you soon will.) The copy executes the same instructions and moves the same bytes. Does it take as long?
+# **Predict.** Give each block more and more of it, up to 227 KB, the most that a block can have. (More than 48 KB must be asked for; the folded cell does it, and further down so will you.) The copy executes the same instructions and moves the same bytes. Does it take as long?
 
 # %% tags=["timing", "hide-input"]
 # Measures the copy with more and more shared memory for each block.
@@ -93,7 +94,7 @@ table(["what there is", "number"],
 
 # %% [markdown]
 # A further block is let in only if there is room for all of it: for its threads, and for its shared memory with the 1 KB that the system keeps for each block.
-# So the scarcer of the two decides, or the most blocks that there can be. (And registers, as in [Keep a thread's numbers close](16_own_memory.ipynb); here they are plenty.)
+# So the scarcer of the two decides, or the most blocks that there can be. (And registers, as in [Keep a thread's numbers close](16_own_memory.ipynb); here they are plenty. Of another kernel ask `assemble`: the first line of its answer says how many warps its registers leave.)
 #
 # **Predict.** How many blocks of 256 threads fit if each takes 48 KB? And how many if it takes none?
 #
@@ -125,7 +126,7 @@ plot_room({f"{size // KB} KB": (size // KB + 1, THREADS // 32, held[size])
 
 # %% [markdown]
 # Each box is a block, and what is dotted no block takes.
-# Shared memory and L1 lie in one memory of 256 KB, so what blocks take, L1 does not have.
+# Shared memory and L1 lie in one memory of 256 KB, so L1 has at most what the blocks do not take.
 #
 # The share of a multiprocessor's warps that a launch can fill is its **occupancy**.
 # With the most shared memory, one block of 8 warps is left where there is room for 64: an eighth.
@@ -148,9 +149,9 @@ plot_in_flight(loads, LATENCY, half, "the loads of the driver's copy")
 
 # %% [markdown]
 # The points go up beside the line of the law: with half the blocks the copy has little more than half the rate.
-# They lie below it, for the law says only what is possible: between two blocks places stay empty, a thread does more than wait, and when more loads are on their way, each takes longer. So even right of the dashed line, more is better.
+# They lie below it, since the law says only what is possible: a thread does more than wait, and a memory that has much to do answers later. So right of the dashed line, too, more in flight is better.
 #
-# So what the tile took was **latency hiding**. While one block waits for memory, nobody is there to ask for more.
+# So what the tile took was **latency hiding**. While the one block that is left waits for memory, nobody is there to ask for more.
 #
 # ## Blocks, warps, or bytes?
 #
@@ -190,17 +191,19 @@ compare({key: (m, key[0] * key[1] // 32, 4 * key[0] * key[1] * key[2] // KB)
 
 # %% [markdown]
 # Both take about a third of the time of one small block, with the same tile: nearly what four blocks take, which have as much in flight.
-# So what the copy lacked was neither blocks nor warps, but bytes in flight. (Why both take somewhat longer than the four, we did not measure.)
+# So the copy need not have more blocks, nor even more warps. What it lacked is, for the most part, bytes in flight.
 #
-# Two other suspects are out. L1 is as small in all three launches of one block. And `copy_fours` executes a quarter of the instructions, but the large block executes them all, and gains nearly as much.
-#
+# Is it something else that both have in common? Two suspects are out. L1 is as small in all three launches of one block. And `copy_fours` executes a quarter of the instructions, but the large block executes them all, and gains nearly as much.
+# A third stays: both *start* a quarter as many blocks, one after another, and [a start takes time](12_coalescing.ipynb). A part of the gain may be that.
+
+# %% [markdown]
 # **A large tile wants a large block**, whose warps share it, or threads with more in flight.
 #
 # ## A table of 128 KB
 #
 # Is there a tile that is worth so much room?
 # Take a table that all threads look up, again and again, at places far apart.
-# Each cell says where to look next, as in a chain, and the lanes stand `apart` cells from one another. With 33, no two lanes meet in a line, and none in a bank.
+# Each cell says where to look next, as in a chain, and the lanes stand `apart` cells from one another. With 33, no two lanes meet in a line, and no two in a bank.
 
 # %%
 @cuda.jit
@@ -235,7 +238,7 @@ def look_up_in_tile(out, table, apart, rounds):
 
 # %% [markdown]
 # A block gets more than 48 KB only if its kernel asks for it, and only as dynamic memory. `allow_dynamic_shared` asks, once, before the launch, for up to so many bytes.
-# Here is the launch without it, and with it:
+# Here are a launch without it, one that forgets the fourth number, and then a right one:
 
 # %%
 def make_table(size):
@@ -250,6 +253,9 @@ with expect(ValueError):
     emulate(look_up_in_tile)[2, 1024, 0, codes.nbytes](ends, codes, 33, 2)
 
 allow_dynamic_shared(look_up_in_tile, most)
+with expect(IndexError):
+    emulate(look_up_in_tile)[2, 1024](ends, codes, 33, 2)
+
 emulate(look_up_in_tile)[2, 1024, 0, codes.nbytes](ends, codes, 33, 2)
 check(ends, (33 * np.arange(2048) + 64) % codes.size)
 
@@ -259,16 +265,17 @@ check(ends, (33 * np.arange(2048) + 64) % codes.size)
 # %% [markdown]
 # <details><summary>For the curious: on a GPU, and in CUDA C++</summary>
 #
-# There the first launch fails, too, with `CUDA_ERROR_INVALID_VALUE`, which names neither the limit nor the remedy.
+# There the first launch fails, too, with `CUDA_ERROR_INVALID_VALUE`, which names neither the limit nor the remedy. What the second one does is not defined.
 # CUDA C++ opts in with `cudaFuncSetAttribute`; Numba has no function for it, so `helpers` has one.
 #
 # </details>
 #
-# ## What does its room cost?
+# ## What does the tile gain, and what does its room cost?
 #
-# Now as many threads as the GPU can hold make 8,192 look-ups each, in large blocks or in small ones. The time includes copying the table.
+# Now as many threads as the GPU can hold make 8,192 look-ups each: from L1, from a tile in large blocks, and from one in small blocks. The time includes copying the table.
+# `look_up` takes no room from anybody: all 64 warps are there, and L1 has the whole table.
 #
-# **Predict.** The table grows, until one block fits where there were several. What happens to the time with a tile in large blocks, and with one in small blocks?
+# **Predict.** Is it as fast as the tile? And the table grows, until one block fits where there were several. Which tile loses by that, the one in large blocks or the one in small blocks?
 
 # %% tags=["timing", "hide-input"]
 # Measures look-ups from L1, and from tiles in large and small blocks.
@@ -292,61 +299,12 @@ looked = {name: {size: looking(*way, size) for size in SIZES}
 
 plot_series([size // KB for size in SIZES],
             {name: [m.median_us for m in of.values()]
-             for name, of in looked.items() if name != "from L1"},
+             for name, of in looked.items()},
             xlabel="KB of the table")
 
 # %% [markdown]
-# Large blocks lose hardly anything when only one of them fits.
-# Small blocks lose with every block that is displaced, and are in the end nearly four times as slow.
-#
-# Is it the room that costs them their time, or the larger table? Give the *small* table the largest room:
-
-# %% tags=["timing", "hide-input"]
-# Measures look-ups of a small table in tiles of two sizes.
-rooms = {(threads, room // KB): looking(look_up_in_tile, threads, SIZES[0],
-                                        room=room)
-         for threads in (1024, 256) for room in (SIZES[0], most)}
-
-compare({(threads, room): (
-            m, threads // 32 * blocks_at_once(threads, room * KB))
-         for (threads, room), m in rooms.items()},
-        {"warps": lambda row: row[1]}, "µs", "data path busy, %",
-        by=("threads per block", "KB of the tile"))
-
-# %% [markdown]
-# For small blocks it is the room: it alone takes most of what they lose. Large blocks lose little, and less to the room than to the larger table.
-#
-# ## How many warps are enough?
-#
-# To lose half of the warps costs these look-ups 3%, and it cost the copy more than 70%. Why so little?
-#
-# Little's law holds for shared memory, too. Take the last of these launches, and the first.
-#
-# With 8 warps the data path is mostly idle. Each warp waits for its look-up, so the time says how long one takes. (Eight blocks take turns, so it is that of eight times 8,192 look-ups.)
-# With 64 warps the path is busy all the time, so the time says how soon the look-up of one warp can follow that of another.
-
-# %%
-LOOKS, most_threads = 8192, gpu.MAX_THREADS_PER_MULTIPROCESSOR
-few_warps, many_warps = rooms[256, most // KB], rooms[1024, 16]
-turns, warps = most_threads // 256, most_threads // 32      # 8, 64
-
-latency = 1000 * few_warps.median_us / (turns * LOOKS)
-follows = 1000 * many_warps.median_us / (warps * LOOKS)
-latency, follows, latency / follows     # ns, ns, warps
-
-# %% [markdown]
-# A look-up takes 15 ns, and the data path serves one in every half of a nanosecond. So 29 in flight keep it busy, and a block of 1,024 threads has one in each of its 32 warps.
-#
-# Now count the warps of the copy. At the level line, a multiprocessor gets the 128 bytes of a warp every 8 ns, and they take 350. So 43 warps must wait at a time, and more, since under load a load takes longer. The copy misses each warp that it loses.
-
-# %% [markdown]
-# **What a tile costs depends on what the warps wait for.** If they wait for memory with one number each, they need as many as fit, or more numbers each. If they wait for their tile, one large block can be enough.
-#
-# ## What does the tile gain?
-#
-# `look_up` takes no room from anybody: all 64 warps are there, and L1 has the whole table.
-#
-# **Predict.** Is it as fast as the tile in large blocks? The lanes are 33 cells apart, as before; then 9, where they share lines, but neither sectors nor banks; and then side by side.
+# The tile is worth its room: for every table, from L1 the look-ups take eight times as long as from a tile in large blocks.
+# Why? Let the lanes stand nearer to one another: 9 cells apart, where they share lines, but neither sectors nor banks, and side by side.
 
 # %% tags=["timing", "hide-input"]
 # Measures the same look-ups with the lanes nearer to one another.
@@ -357,20 +315,73 @@ lined = {(apart, name): looking(*way, codes.nbytes, apart)
 compare(lined, "µs", "data path busy, %", by=("cells apart", "128 KB, from"))
 
 # %% [markdown]
-# At 33 cells L1 takes eight times as long as the tile. (So it does for every table of the figure, large or small.)
-#
-# At 9 cells the lanes need as many sectors as before, but less than a third of the lines, and L1 takes little more than a third of the time. So it is mostly the lines that cost, and not the data path, which was mostly idle.
+# At 9 cells the lanes need as many sectors as at 33, but less than a third of the lines, and L1 takes little more than a third of the time. So it is mostly the lines that cost, and not the data path, which was mostly idle.
 # A tile has no lines to find, and takes as long as ever.
 #
-# So this tile is worth its room, and the more so, the more lines a warp looks up at a time. Side by side, it still saves more than a quarter.
+# So a tile gains the more, the more lines a warp looks up at a time. Side by side, it still saves more than a quarter.
 
 # %% [markdown]
-# ## Several arrays, several types
+# And its room? Back to the figure. Large blocks lose hardly anything when only one of them fits.
+# Small blocks lose with every block that is displaced, and are in the end nearly four times as slow.
 #
-# A block has *one* piece of dynamic shared memory, and every array of shape 0 begins at its first byte.
-# So for two arrays take two slices that do not overlap.
-# Each counts in its own elements: a `float64` takes 8 bytes, so behind `count` of them the `uint32` array goes on at its element `2 * count`.
-# Put the widest type first: behind an odd number of `uint32`, no `float64` begins at a whole element.
+# Is it the room that costs them their time, or the larger table? Give the *small* table the largest room:
+
+# %% tags=["timing", "hide-input"]
+# Measures look-ups of a small table in tiles of two sizes.
+rooms = {(threads, room // KB): looking(look_up_in_tile, threads, SIZES[0],
+                                        room=room)
+         for threads in (1024, 256) for room in (SIZES[0], most)}
+few_warps, many_warps = rooms[256, most // KB], rooms[1024, 16]
+
+compare({(threads, room): (
+            m, threads // 32 * blocks_at_once(threads, room * KB))
+         for (threads, room), m in rooms.items()},
+        {"warps": lambda row: row[1]}, "µs", "data path busy, %",
+        by=("threads per block", "KB of the tile"))
+
+# %% [markdown]
+# For small blocks it is the room: with the small table, too, they take more than three times as long. Large blocks lose little either way.
+#
+# ## How many warps are enough?
+#
+# To lose half of the warps costs these look-ups 3%, and it cost the copy more than 70%. Why so little?
+#
+# Little's law holds for shared memory, too. How many warps must wait at a time, so that something is always on its way?
+#
+# With one block of 8 warps at a time, the data path is mostly idle. A multiprocessor runs its eight blocks one after another, and each warp waits for each of its 8,192 look-ups. So the time, divided by eight times as many, is the latency of one, or nearly.
+# With 64 warps the path is busy all the time. So the time, divided by all their look-ups, says how soon one can follow another.
+
+# %% [markdown]
+# Now the same for the copy. A load takes 350 ns. At the rate of the driver's copy, each multiprocessor gets its share of the bytes, and so the 128 of a warp every so many nanoseconds:
+
+# %%
+LOOKS, turns, warps = 8192, 8, 64
+latency = 1000 * few_warps.median_us / (turns * LOOKS)      # ns
+follows = 1000 * many_warps.median_us / (warps * LOOKS)
+arrives = 128 * gpu.MULTIPROCESSOR_COUNT / half     # bytes / (GB/s) are ns
+
+# %% tags=["hide-input"]
+# Shows how many warps of each keep something on its way.
+table(["what warps wait for", "ns, each", "ns, to the next", "warps needed"],
+      [["a look-up in the tile", latency, follows, latency / follows],
+       ["a load of the copy", LATENCY, arrives, LATENCY / arrives]])
+
+# %% [markdown]
+# 29 look-ups keep the data path busy, and a block of 1,024 threads has one in each of its 32 warps: half of the warps are enough.
+# Of the copy's loads, 43 keep memory busy, and more, since under load each takes longer: half of the warps are too few.
+
+# %% [markdown]
+# ## Two arrays in one piece
+#
+# One thing more, before you give a tile its room. A block has *one* piece of dynamic shared memory, and every array of shape 0 begins at its first byte.
+# So for two arrays take two slices that do not overlap, each counted in its own elements. Here they are for a block of four threads:
+
+# %%
+plot_slices({"time": (8, 0, 4), "mark": (4, 8, 12)}, 48)
+
+# %% [markdown]
+# A `float64` takes 8 bytes, so behind `count` of them the `uint32` array goes on at its element `2 * count`.
+# (The widest type comes first, so that each slice begins at a whole element. A static array beside them adds to what the block takes.)
 
 # %%
 @cuda.jit
@@ -397,39 +408,10 @@ check(times, all_times.reshape(-1, THREADS)[:, ::-1].ravel())
 check(marks, all_marks.reshape(-1, THREADS)[:, ::-1].ravel())
 
 # %% [markdown]
-# ## What could go wrong
-#
-# Forget the slices, and the two arrays are one:
+# Forget the slices, and the arrays share their bytes. Numba compiles it, a GPU runs it without an error, and `emulate` reports a race:
 
 # %%
-@cuda.jit
-def reverse_wrong(times, marks, all_times, all_marks):
-    """Reverse two columns, in tiles that share their bytes."""
-    count = cuda.blockDim.x
-    time = cuda.shared.array(0, float64)
-    mark = cuda.shared.array(0, uint32)
-    thread, i = cuda.threadIdx.x, cuda.grid(1)
-    time[thread] = all_times[i]
-    mark[thread] = all_marks[i]
-    cuda.syncthreads()
-    times[i] = time[count - 1 - thread]
-    marks[i] = mark[count - 1 - thread]
-
-
-emulate(reverse_wrong)[N // THREADS, THREADS, 0, room](
-    times, marks, all_times, all_marks)
-
-# %% [markdown]
-# Numba compiles it, and a GPU runs it without an error.
-# The emulator reports a race: thread 32 stores its mark into the same bytes as thread 16 its time.
-# A barrier between the two stores would silence it, and half of the times would still be wrong.
-#
-# Or forget the fourth number. Then the array of shape 0 has no cells. What a GPU does then is not defined; the emulator says what is wrong:
-
-# %%
-with expect(IndexError):
-    emulate(reverse_columns)[N // THREADS, THREADS](
-        times, marks, all_times, all_marks)
+plot_slices({"time": (8, 0, 4), "mark": (4, 0, 4)}, 48)
 
 # %% [markdown]
 # ## What changed
@@ -444,6 +426,8 @@ with expect(IndexError):
 # | … from a tile, blocks of 256 threads | 1 | 8 | 1,039 |
 # | … from a tile, blocks of 1,024 threads | 1 | 32 | 287 |
 #
+# **What a tile costs depends on what the warps wait for.** If they wait for memory with one number each, they need as many as fit, or more numbers each. If they wait for their tile, one large block can be enough.
+#
 # ## On your own
 #
 # ★ A block of 256 threads takes 60 KB. How many warps does a multiprocessor hold, and how many if blocks of 512 threads share as large a tile?
@@ -455,63 +439,46 @@ with expect(IndexError):
 # </details>
 
 # %% [markdown]
-# ★★ `turn_rows`: two arrays share the dynamic memory of a block, and they overlap. One line is wrong.
+# ★★ `block_for_tile`: choose the block for a tile, so that enough warps are there.
 
 # %%
-task = exercise("turn_rows")
+task = exercise("block_for_tile")
 task
 
 # %%
-STEP = 3
+block_for_tile = {
+    "blocks": ...,
+    "threads": ...,
+    "bytes": ...,
+    "each": ...,
+}
 
 
-@cuda.jit
-def turn_rows(new_sums, new_marks, sums, marks):
-    """Each block moves one row of both tables to the left."""
-    size = cuda.blockDim.x
-    wide = cuda.shared.array(0, float64)[:size]
-    narrow = cuda.shared.array(0, int16)[size:]
-    row, col = cuda.blockIdx.x, cuda.threadIdx.x
-    wide[col] = sums[row, col]
-    narrow[col] = marks[row, col]
-    cuda.syncthreads()
-    there = (col + STEP) % size
-    new_sums[row, col] = wide[there]
-    new_marks[row, col] = narrow[there]
-
-
-task.check(turn_rows)
+task.check(block_for_tile)
 
 # %% [markdown]
 # <details><summary>Solution</summary>
 #
 # ```python
-# STEP = 3
-#
-#
-# @cuda.jit
-# def turn_rows(new_sums, new_marks, sums, marks):
-#     """Each block moves one row of both tables to the left."""
-#     size = cuda.blockDim.x
-#     wide = cuda.shared.array(0, float64)[:size]
-#     narrow = cuda.shared.array(0, int16)[4 * size:]
-#     row, col = cuda.blockIdx.x, cuda.threadIdx.x
-#     wide[col] = sums[row, col]
-#     narrow[col] = marks[row, col]
-#     cuda.syncthreads()
-#     there = (col + STEP) % size
-#     new_sums[row, col] = wide[there]
-#     new_marks[row, col] = narrow[there]
+# block_for_tile = {
+#     "blocks": 2,
+#     "threads": 512,
+#     "bytes": 102400,
+#     "each": 4,
+# }
 # ```
 #
-# The first array has `size` elements of 8 bytes, and a slice of the second counts in elements of 2 bytes.
+# With its 1 KB a block takes 101 of 228 KB, so two fit. They have 32 warps if each has 16, that is 512 threads, and more threads take no more room.
+# Two blocks of 128 threads are 8 warps: a quarter, so each thread must have four numbers in flight.
 #
 # </details>
 
 # %% [markdown]
+# ★★ `exercise("turn_rows")`, in the assignment: two arrays share the dynamic memory of a block, and they overlap. One line is wrong.
+#
 # ★★ `exercise("sort_records")`, in the assignment: each block sorts keys, and their labels with them, in dynamic memory for exactly as many.
 #
-# The [assignment](assignments/18_how_much_shared_memory.ipynb) has 4 exercises, these two among them.
+# The [assignment](assignments/18_how_much_shared_memory.ipynb) has 5 exercises, these among them.
 
 # %% [markdown]
 # ## In practice

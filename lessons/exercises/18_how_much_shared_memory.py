@@ -1,5 +1,7 @@
 """Exercises of lesson 18: how much shared memory a block takes, and what lies in it."""
 
+import math
+
 import numpy as np
 
 from helpers.exercises.arguments import full, numbers
@@ -46,6 +48,54 @@ class BlocksThatFit(Predict):
         "one at a time": lambda self: self.truth() | {"none": 1, "some": 1},
         "threads for warps": lambda self: (
             self.truth() | {"warps": self.truth()["much"] * self.threads}
+        ),
+    }
+
+
+class BlockForTile(Predict):
+    """Each block of a kernel has a tile of $kb KB of dynamic shared memory, however
+    many threads it has. So far these are $few. Make room for at least $warps warps on a
+    multiprocessor of an H200: it has room for 2,048 threads and for 228 KB of shared
+    memory, of which the system keeps 1 KB for each block. Registers are plenty.
+
+    Choose the block, and answer with a dictionary of four keys: `"blocks"`, how many
+    blocks the tiles leave at a time; `"threads"`, the fewest threads per block, a power
+    of two, with which a multiprocessor holds $warps warps; `"bytes"`, the fourth number
+    in the brackets of the launch; and `"each"`, how many numbers each thread would need
+    in flight if the blocks kept their $few threads, to have as many on their way as
+    $warps warps with one number a thread.
+    """
+
+    stars, points = 2, 3
+    choices = {"kb": (100, 75, 112), "few": (128, 64), "warps": (32, 16)}
+
+    def held(self, threads):
+        return occupancy_of(H200, threads, 0, self.kb * KB)
+
+    def truth(self):
+        """By the rules of NVIDIA's occupancy calculator."""
+        enough = (2**k for k in range(5, 11) if self.held(2**k).warps >= self.warps)
+        return {
+            "blocks": self.held(self.few).blocks,
+            "threads": min(enough),
+            "bytes": self.kb * KB,
+            "each": math.ceil(self.warps / self.held(self.few).warps),
+        }
+
+    why = {
+        "blocks": "Each block takes its tile, and what the system keeps for it.",
+        "threads": "All blocks that fit add their warps, and a warp has 32 threads.",
+        "bytes": "The launch says the bytes of the tile; the system adds its own.",
+        "each": "In flight is what each thread has, times the threads that there are.",
+    }
+    wrong = {
+        "one at a time": lambda self: self.truth() | {"blocks": 1},
+        "each block alone": lambda self: self.truth() | {"threads": 32 * self.warps},
+        "as many as there can be": lambda self: self.truth() | {"threads": 2048},
+        "with what is kept": lambda self: self.truth() | {"bytes": (self.kb + 1) * KB},
+        "in KB": lambda self: self.truth() | {"bytes": self.kb},
+        "of one block": lambda self: (
+            self.truth() | {"each": 32 * self.warps // self.few}
         ),
     }
 
