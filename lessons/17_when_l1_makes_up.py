@@ -419,6 +419,21 @@ compare({"sum_rows": by_row, "sum_rows_by_warps": by_warp},
 # %% [markdown]
 # Each request uses up a whole line, as in `sum_columns`, and no two lanes share a bank, however long the rows are.
 # There are 32 times as many threads as in `sum_rows`, too, so the GPU is no longer empty.
+#
+# **Predict.** These are as many threads as in the last points of the figure above. Will it take as long as the strips of rows there, or as those of columns?
+
+# %% tags=["timing", "hide-input"]
+# Measures sums by as many threads, whose lanes stand across rows or along one.
+along = measure(sum_rows_by_warps, bytes=large.nbytes)[
+    TALL // 2, 64](totals, large)
+
+compare({"strips of a row": row_strips[-1],
+         "strips of a column": column_strips[-1],
+         "a warp along each row": along},
+        "µs", "data path busy, %", "cycles per request", by="sums")
+
+# %% [markdown]
+# Now sums of rows take hardly longer than sums of columns. Their requests keep the data path busy for one cycle each, so it is no longer what they wait for.
 
 # %% [markdown]
 # ## What changed
