@@ -13,6 +13,7 @@ from helpers.plotting.blocks import (
     plot_strip_walk,
     plot_tree,
 )
+from helpers.plotting.chains import plot_chains
 from helpers.plotting.charts import (
     plot_conflicts,
     plot_exposed,

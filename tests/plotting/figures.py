@@ -21,6 +21,10 @@ FIGURES = {
         + [plotting.plot_banks([0, 4, 8], kind=kind) for kind in style.KINDS]
         + [plotting.plot_banks([16 * (lane + lane // 8) for lane in LANES], 16)]
     ),
+    "plot_chains": lambda: [
+        plotting.plot_chains(),
+        plotting.plot_chains(2, 1, 2, (3,)),
+    ],
     "plot_conflicts": lambda: plotting.plot_conflicts([1, 2], [0, 1], [0, 1], [5, 6]),
     "plot_copies": lambda: plotting.plot_copies(
         {"rows": ([[0, 1, 2], [4, 5, 6]], [0, 0, 1, 1]), "one": ([[0, 2]], [0])}, 4

@@ -7,6 +7,7 @@ import pytest
 from numba import cuda
 
 from helpers import emulate, plotting
+from helpers.plotting.chains import turns
 from helpers.plotting.timelines import look_backs, pipeline
 from tests.lessons.claims import left_by
 from tests.paths import ROOT
@@ -113,4 +114,29 @@ def test_a_look_back_is_said_in_words():
         "What tiles publish, and when: tile 0: its sum at 4, its prefix at 4; tile 1: "
         "its sum at 5, looks at 0, its prefix at 6; tile 2: its sum at 3, waits 2, "
         "looks at 1, 0, its prefix at 7."
+    )
+
+
+@pytest.mark.parametrize("chains", range(1, 7))
+@pytest.mark.parametrize("work, wait", [(1, 3), (2, 3), (1, 0)])
+def test_chains_share_one_unit_and_fill_its_time(chains, work, wait):
+    """It works for one at a time, a chain waits between its steps, and the unit is idle
+    only where too few chains are there.
+    """
+    plan = turns(3, work, wait, chains)
+
+    assert all(a[1] + work <= b[1] for a, b in pairwise(plan))
+    for chain in range(chains):
+        own = [start for who, start in plan if who == chain]
+        assert 3 == len(own)
+        assert all(a + work + wait <= b for a, b in pairwise(own))
+    full = chains * work >= work + wait
+    assert full == (plan[-1][1] + work == 3 * chains * work)
+
+
+def test_chains_are_said_in_words():
+    """How long the unit works, and of how long."""
+    assert plotting.plot_chains(2, 1, 2, (1, 3)).alt == (
+        "One arithmetic unit works with 1 chain for 2 of 4 steps of time, with 3 "
+        "chains for 6 of 6 steps of time."
     )
