@@ -3,7 +3,7 @@
 #
 # *50 minutes*
 #
-# **What you'll do:** add one to 100,000 numbers, first with a loop and then with 100,000 threads, find out which way is faster for 16 million, and read what the tools say when something is wrong.
+# **What you'll do:** add one to 100,000 numbers, first with a loop and then with 100,000 threads, find out which way is faster for 16 million, and read what tools say of mistakes.
 #
 # **What you'll learn:**
 #
@@ -19,7 +19,7 @@ import numpy as np
 from numba import cuda
 
 from helpers import (baseline, check, compare, device, emulate, exercise,
-                     expect, measure, plot_grid, plot_grid_2d,
+                     expect, measure, plot_chains, plot_grid, plot_grid_2d,
                      plot_grid_stride, plot_schedule, plot_stages, table)
 
 device
@@ -27,10 +27,8 @@ device
 # %% [markdown]
 # ## What is left of a loop?
 #
-# The line above says where kernels run: on your GPU, or in an emulator.
-# The emulator counts what kernels do. Times are of your GPU, or were recorded on an NVIDIA H200 and its CPU.
-#
 # Here is a loop that adds one to each of 100,000 numbers.
+# No number depends on another. If all additions happened at once, what would be left of the loop?
 
 # %%
 N = 100_000
@@ -53,31 +51,37 @@ add_one_loop(out, a)
 check(out, add_one_spec(a))
 
 # %% [markdown]
-# `check` compares an array with the one you expect, and says where they differ.
-#
-# No number depends on another. If all additions happened at once, what would be left of the loop?
+# `check` compares an array with what you expect, and says where they differ.
 #
 # ## What is a GPU built for?
 #
 # A core of a CPU is built to finish one chain of instructions soon.
 # But this loop does not need its first sum early; it needs all sums soon.
-#
 # A GPU is built for *many* chains, each of which may be slow.
-# It has thousands of arithmetic units, and room for far more chains than units.
-# When a chain waits for memory, which takes [hundreds of cycles](11_memory_hierarchy.ipynb), its unit works on another one meanwhile.
-# So a GPU needs many chains to choose from, and an H200 has room for 270,336 at a time.
-# Each of them is a **thread**.
 #
+# It has thousands of arithmetic units. But a chain must wait for its numbers to come from memory, which takes [hundreds of cycles](11_memory_hierarchy.ipynb).
+# What could its unit do meanwhile?
+
+# %%
+plot_chains(steps=3, work=1, wait=3, chains=(1, 4))
+
+# %% [markdown]
+# In this model a chain waits three times as long as it works.
+# One chain leaves its unit idle most of the time. With four, each chain still waits, but the unit always finds one that is ready.
+#
+# Real waits are longer, so a GPU needs far more chains than units. An H200 has room for 270,336 at a time.
+# Each of them is a **thread**.
+
+# %% [markdown]
 # ## One thread for each element
 #
 # So give each element a thread of its own.
 # Then the loop is gone, and only its body is left: `out[i] = a[i] + 1`.
-# One thing is missing.
-# All threads execute the same body, so each must find out which `i` is its own.
-# It asks for its number, `cuda.threadIdx.x`: 0 in the first thread, 1 in the second. (For matrices there is a `y`, too.)
+# But all threads execute the same body, so each must find out which `i` is its own.
+# It asks for its number, `cuda.threadIdx.x`: 0 in the first thread, 1 in the second.
 #
 # A function that many threads run is a **kernel**, and `@cuda.jit` makes one.
-# A **launch** starts it: `kernel[1, 8](...)` runs it in one block of eight threads.
+# A **launch** starts it: `kernel[1, 8](...)` runs it in one block of eight threads, on the GPU or, where there is none, in an emulator.
 # (`np.float32(1)` keeps the sum in 32 bits.)
 
 # %%
@@ -97,7 +101,7 @@ few_out
 # Each thread executed the body once.
 # A kernel returns nothing: it writes into an array that it was given.
 #
-# **Your turn.** Make this kernel double each number: change its last line, and run the cell.
+# **Your turn.** Make this kernel double each number: change its last line, and run the cell until both rows agree.
 
 # %%
 @cuda.jit
@@ -108,19 +112,19 @@ def double(out, a):
 
 
 double[1, 8](few_out, few)
-few_out
+np.array([few_out, few + few])
 
 # %% [markdown]
 # <details><summary>Solution</summary>
 #
-# `out[i] = a[i] + a[i]`, and the cell shows 0, 2, 4 and so on up to 14.
+# `out[i] = a[i] + a[i]`, and both rows are 0, 2, 4 and so on up to 14.
 #
 # </details>
 #
 # ## Threads come in blocks
 #
 # Can the same launch have 100,000 threads?
-# `emulate` runs a kernel in the emulator, even where there is a GPU, so it is the place for deliberate mistakes.
+# `emulate` runs a kernel in the emulator even where there is a GPU. It checks each access and counts what the kernel does, so it is the place for deliberate mistakes.
 # `expect` says that an error should come: it shows the error, and the notebook goes on.
 
 # %%
@@ -129,14 +133,11 @@ with expect(ValueError):
 
 # %% [markdown]
 # Why is there a limit?
-# A GPU consists of **multiprocessors** (NVIDIA says *streaming multiprocessor*, **SM**).
-# Each has arithmetic units, a fast memory, and room for a limited number of threads.
-# Threads come in **blocks** (CUDA also says *thread block* or **CTA**), and all blocks of a launch together are the **grid**.
-# The GPU hands each block to a multiprocessor that has room for it, and there it stays until its last thread has ended.
-# A block is never split, because its threads may share the fast memory and wait for one another.
-# So it must be small enough for one multiprocessor: CUDA allows 1,024 threads.
+# Because a **block** (CUDA also says *thread block* or **CTA**) is never split: its threads may share a fast memory and wait for one another.
+# So all of it must fit into one place, a **multiprocessor** (NVIDIA says *streaming multiprocessor*, **SM**), and CUDA allows it 1,024 threads.
 #
-# `cuda.get_current_device()` returns the properties of your GPU; the emulator returns an H200's. (132 times 2,048 are the 270,336 of above.)
+# A GPU consists of many multiprocessors. Each has arithmetic units, a fast memory, and room for a limited number of threads.
+# `cuda.get_current_device()` returns the properties of your GPU; the emulator returns an H200's.
 
 # %%
 gpu = cuda.get_current_device()
@@ -146,6 +147,13 @@ table(["property", "value"],
        ["threads on one of them at a time, at most",
         gpu.MAX_THREADS_PER_MULTIPROCESSOR]])
 
+# %% [markdown]
+# 132 multiprocessors with room for 2,048 threads each: these are the 270,336.
+#
+# All blocks of a launch together are the **grid**.
+# The GPU hands each block to a multiprocessor that has room for it, and there it stays until its last thread has ended.
+# In which order do they start?
+
 # %% tags=["hide-input"]
 # Draws blocks that take so long, in the order in which they are handed out.
 lengths = {0: 4, 1: 3, 2: 5, 5: 4, 3: 4, 4: 6, 7: 5, 6: 3, 9: 4, 8: 4, 10: 5,
@@ -153,39 +161,42 @@ lengths = {0: 4, 1: 3, 2: 5, 5: 4, 3: 4, 4: 6, 7: 5, 6: 3, 9: 4, 8: 4, 10: 5,
 plot_schedule(lengths, multiprocessors=3, places=2)
 
 # %% [markdown]
-# The drawing shows twelve blocks on a small GPU: three multiprocessors with room for two blocks each.
-# Time runs to the right. When a block ends, a waiting block takes its place, and that need not be the next one by number: in this drawing, whose times are made up, block 7 starts before block 6.
+# Here are twelve blocks on a small GPU: three multiprocessors with room for two blocks each.
+# When a block ends, a waiting block takes its place, and that need not be the next one by number: in this drawing, whose times are made up, block 7 starts before block 6.
 #
-# Three rules:
-#
-# - Blocks run in any order, at the same time or one after another. CUDA promises no order, so build on none.
-# - Blocks are independent. None may wait for one that may not have started yet: that one may be waiting for its room.
-# - The same grid runs on a small GPU and on a large one, which runs more blocks at a time.
+# CUDA promises no order: build on none.
+# No block may wait for one that may not have started yet: that one may be waiting for its room.
+# The same grid runs on a small GPU and on a large one, which runs more blocks at a time.
 #
 # ## Which element is mine?
 #
 # With more than one block, the number of a thread in its block is not enough.
 # A thread also knows its block's number, `cuda.blockIdx.x`, and the size of a block, `cuda.blockDim.x`.
 # How does it compute its place in the whole grid?
-# It counts the threads of all blocks before its own, and adds its number in its block:
+# It counts the threads of all blocks before its own, and adds its number in its block.
+#
+# **Your turn.** Write that as the last line, and run the cell until the three blocks of four threads have the places 0 to 11, a row for each block.
 
 # %%
 @cuda.jit
-def who_am_i(block, thread, place):
-    """Each thread writes down who it is."""
-    i = cuda.threadIdx.x + cuda.blockIdx.x * cuda.blockDim.x
-    block[i] = cuda.blockIdx.x
-    thread[i] = cuda.threadIdx.x
-    place[i] = i
+def find_place(places):
+    """Each thread writes down its place in the grid."""
+    block, thread = cuda.blockIdx.x, cuda.threadIdx.x
+    places[block, thread] = 0  # your line instead
 
 
-block, thread, place = np.zeros((3, 12), np.int32)
-who_am_i[3, 4](block, thread, place)
-np.array([block, thread, place])
+places = np.zeros((3, 4), np.int32)
+find_place[3, 4](places)
+places
 
 # %% [markdown]
-# Three blocks of four threads: the first row is the block, the second the thread in its block, the third its place in the grid.
-# Kernels need this sum so often that it has a name, `cuda.grid(1)`; the 1 is the number of axes.
+# <details><summary>Solution</summary>
+#
+# `places[block, thread] = block * cuda.blockDim.x + thread`: block 2 has two blocks of four threads before it, so its threads are 8 to 11.
+#
+# </details>
+#
+# This sum has a name, `cuda.grid(1)`; the 1 is the number of axes.
 #
 # ## How many blocks?
 #
@@ -200,7 +211,7 @@ blocks, blocks * threads - N
 
 # %% [markdown]
 # 391 full blocks, so there are 96 threads more than elements.
-# Here is the same with 29 elements: above, the threads; below, the elements that they take.
+# The same with 29 elements, below the threads that take them:
 
 # %%
 plot_grid(blocks=4, threads=8, n=29)
@@ -229,7 +240,7 @@ with expect(IndexError):
     emulate(add_one_unguarded)[blocks, threads](out, a)
 
 # %% [markdown]
-# This thread has no element. What is missing is a **guard**, an `if` that lets a thread do something only if it has an element.
+# What is missing is a **guard**, an `if` that lets a thread do something only if it has an element.
 
 # %%
 @cuda.jit
@@ -245,9 +256,30 @@ add_one[blocks, threads](out, a)
 check(out, add_one_spec(a))
 
 # %% [markdown]
-# Why is `out` full of NaN before the launch?
-# If no thread writes an element, it stays NaN and cannot pass for a result.
-# See what that finds if the grid is one block short, as after `N // threads`:
+# **Your turn.** This kernel subtracts each element of `x` from the next one, so `out` has one element fewer than `x`.
+# But its guard lets one thread too many in. Mend that line; `exercise` has a check that launches the kernel at several sizes.
+
+# %%
+@cuda.jit
+def fix_guard(out, x):
+    """Each thread that has an element combines it with the next one."""
+    i = cuda.grid(1)
+    if i <= out.size:
+        out[i] = x[i + 1] - x[i]
+
+
+exercise("fix_guard").check(fix_guard)
+
+# %% [markdown]
+# <details><summary>Solution</summary>
+#
+# `if i < out.size:`, because the last index is `out.size - 1`.
+#
+# </details>
+#
+# Before `add_one`, `out` was full of NaN: what no thread writes stays NaN, and cannot pass for a result.
+#
+# **Predict.** If the grid is one block short, as after `N // threads`, what does the launch say, and what does `check`?
 
 # %%
 out = np.full_like(a, np.nan)
@@ -257,7 +289,7 @@ with expect(AssertionError):
     check(out, add_one_spec(a))
 
 # %% [markdown]
-# The launch raises no error, and the end of the array is missing.
+# The launch raises no error.
 # The first index that differs is 390 × 256 (a multiple of 512, too), so what is missing is block 390, the last one.
 #
 # ## To the GPU and back
@@ -277,7 +309,6 @@ d_out = cuda.device_array_like(d_a)
 
 add_one[blocks, threads](d_out, d_a)
 add_one[blocks, threads](d_out, d_out)
-cuda.synchronize()
 
 check(d_out.copy_to_host(), add_one_spec(add_one_spec(a)))
 
@@ -285,14 +316,16 @@ check(d_out.copy_to_host(), add_one_spec(add_one_spec(a)))
 # The second launch reads the first one's result where it is, without a copy.
 #
 # With device arrays a launch does not wait for its kernel: Python goes on to the next line while the GPU works.
-# Such kernels still run one after the other, and `copy_to_host` waits for them; `cuda.synchronize()` only waits.
+# Such kernels still run one after the other, and `copy_to_host` waits for them. To wait without a copy, call `cuda.synchronize()`.
 #
 # ## Is it faster?
 #
 # **Predict.** 16,777,216 numbers lie in a NumPy array, and so must the sums at the end. Which is faster: a loop on one core of the CPU, compiled by `numba.njit`, or the GPU? And which of the GPU's steps takes longest?
+#
+# (Times are of your GPU, or were recorded on an NVIDIA H200 and its CPU.)
 
 # %% tags=["hide-input"]
-# Draws the recorded times of `python -m lessons.baselines journeys`.
+# Draws how long the loop and each step of the trip took, as recorded.
 MANY = 2**24
 
 
@@ -314,16 +347,12 @@ plot_stages({"compiled loop": loop, "GPU": trip(MANY)})
 
 # %% [markdown]
 # Here the loop wins: of the GPU's steps, copying there takes longest, and copying there and back takes longer than the whole loop.
-# So one addition to ordinary arrays is not worth the trip.
-# But launching and waiting take less than a thirtieth of the loop's time, and most of that is the launch's call.
-#
-# A second addition needs no more copies, only a launch. If that takes as long as the first, the GPU is ahead from then on.
+# But launching and waiting take less than a thirtieth of the loop's time, and a second addition needs no more copies.
+# If both take as long again, the GPU is ahead from then on.
 # So **leave arrays on the device**, and bring them back when all the work is done.
-
-# %% [markdown]
-# And the size matters.
-# With our 100,000 numbers, the call of a single launch, after a copy, takes nine times as long as the whole compiled loop: work must be worth a launch.
-# (We did not time many launches in a row.)
+#
+# Most of "launch and wait" is the call, in which the CPU hands the launch over.
+# In a trip with only 100,000 numbers, the call alone takes nine times as long as the whole compiled loop: the work must be worth it.
 
 # %% [markdown]
 # <details><summary>For the curious: pinned memory</summary>
@@ -337,10 +366,11 @@ plot_stages({"compiled loop": loop, "GPU": trip(MANY)})
 #
 # ## How many threads per block?
 #
-# Large blocks or small ones: does it matter?
 # The GPU has to start each block, which takes time even if the block does nothing.
 # So we time a kernel that does nothing, too.
-# `measure` times a kernel alone, on arrays that are on the device, and takes the median of many launches.
+# `measure` times a kernel alone, without the call, on arrays that are on the device, and takes the median of many launches.
+#
+# **Predict.** One thread for each of the 16,777,216 numbers, in blocks of 32, 128, 256 or 1,024: which is fastest?
 
 # %%
 @cuda.jit
@@ -364,22 +394,20 @@ compare({t: pair for t, *pair in zip(sizes, nothing, adding, strict=True)},
 
 # %% [markdown]
 # With small blocks, adding takes as long as doing nothing, within 3%: the GPU is busy starting blocks, about 1,600 in each microsecond (524,288 blocks of 32 threads in 319 µs).
-# With 256 threads a block, the additions take longer than the starts.
-# With 1,024 they take longer again; these two kernels do not show why.
+# With 256 threads a block, the kernel's own work shows: adding takes longer than starting the blocks does.
 # Of these four, 256 is the fastest, and a good first choice.
 #
 # ## More elements than threads
 #
-# A grid need not have a thread for each element.
-# With fewer threads there are fewer blocks to start, and one grid fits every size. But then each thread takes several elements. Which?
+# Can one grid fit every size? Then a thread may have to take several elements. Which?
 # It begins with its own, and then steps by the number of threads in the grid, `cuda.gridsize(1)`, so that neighbouring threads still take neighbouring elements:
 
 # %%
 plot_grid_stride(blocks=2, threads=8, n=29)
 
 # %% [markdown]
-# Two blocks of 8 threads, and 29 elements: below each thread are its own, 16 apart.
-# In the kernel, that is a `range` with a start, an end and a step:
+# Below each thread are its own elements, 16 apart.
+# In the kernel, that is a `range` with a step:
 
 # %%
 @cuda.jit
@@ -389,19 +417,24 @@ def add_one_striding(out, a):
         out[i] = a[i] + np.float32(1)
 
 
-out = np.full_like(a, np.nan)
-add_one_striding[32, 128](out, a)
-check(out, add_one_spec(a))
+strided = [np.full(n, np.nan, np.float32) for n in (29, 3_000, N)]
+for part in strided:
+    add_one_striding[32, 128](part, a[:part.size])
+
+check(np.concatenate(strided),
+      np.concatenate([add_one_spec(a[:part.size]) for part in strided]))
 
 # %% [markdown]
-# This **grid-stride loop** fits any grid, and it needs no guard: `range` ends where the array does.
+# The same launch was right for 29, 3,000 and 100,000 numbers.
+# This **grid-stride loop** needs no guard, either: `range` ends where the array does.
 #
-# Without the step, each thread would go on to the end. That gives the same sums here, but with `a[i] += 1` many threads would add to one element, a [race](15_barriers_and_races.ipynb).
+# Without the step, `range(cuda.grid(1), out.size)`, each thread would go on to the end. That gives the same sums here, but with `a[i] += 1` many threads would add to one element, a [race](15_barriers_and_races.ipynb).
 #
 # ## Grids with two axes
 #
-# A matrix has rows and columns, so a grid may have two axes, x and y.
-# Sizes are given as (x, y), `cuda.grid(2)` returns both numbers, and each axis has its own part of the guard and its own ceiling division: in blocks 32 wide and 8 high, these add 31 and 7.
+# A matrix has rows and columns. So that no thread must compute both from one number, a grid may have two axes, x and y.
+# Sizes are given as (x, y), and `cuda.grid(2)` returns both numbers.
+# Each axis has its own part of the guard and its own ceiling division, such as `(COLS + 31) // 32` for blocks 32 wide.
 # Let x be the *column*, and y the row.
 
 # %%
@@ -428,8 +461,15 @@ plot_grid_2d(blocks=(2, 2), threads=(4, 3), shape=(5, 7))
 # Each box is an element of a matrix, with the x and y of its thread in the block. The tint is the block, and dotted boxes are threads without an element.
 #
 # What if x goes to the row instead?
-# Look at what the two launches ask of memory.
-# A *request* is what 32 threads, here a row of a block, load or store at once, and a *sector* is one of the pieces of 32 bytes into which memory is divided.
+# [32 threads](02_warps.ipynb), here a row of a block, load or store at once: a *request*. Memory is divided into *sectors* of 32 bytes, so 32 numbers side by side fill four.
+#
+# **Predict.** How many sectors does a request touch whose numbers lie one below the other?
+#
+# <details><summary>Answer</summary>
+#
+# One for each number, 32 in a full request: the rows of the matrix are far apart.
+#
+# </details>
 
 # %%
 @cuda.jit
@@ -452,15 +492,13 @@ compare({"x to the column": straight, "x to the row": swapped},
         "sectors per request")
 
 # %% [markdown]
-# The result is right.
-# But with x to the column, a request touches four sectors, or two at the end of a row. With x to the row, the launch touches eight times as many.
-# What that costs is the subject of [Fetch no more than you use](12_coalescing.ipynb). Until then: **x goes to the column**.
+# The result is right. But with x to the column, a request touches four sectors, or two at the end of a row. With x to the row, the launch touches eight times as many.
+# [Another page](12_coalescing.ipynb) shows what that costs. Until then: **x goes to the column**.
 
 # %% [markdown]
 # ## What an error looks like
 #
-# What does a GPU do at a mistake?
-# With device arrays a launch may return before its kernel has run, so a fault inside the kernel may show only at a later call, at the latest at one that waits.
+# A launch may return before its kernel has run, so a fault in the kernel may show only at a later call, at the latest at one that waits.
 # Here 2²⁴ *blocks* run far beyond the arrays, recorded on an H200 with driver 580.159.04 and numba-cuda 0.30.4:
 #
 # ```text
@@ -479,16 +517,9 @@ compare({"x to the column": straight, "x to the row": swapped},
 # To find the launch at fault, call `cuda.synchronize()` after each.
 #
 # A fault without an error is worse.
-# With 491 blocks instead of 391, the kernel without a guard wrote into the next array, and no call raised anything.
+# With 491 blocks instead of 391, the kernel without a guard wrote into the next array. That memory is the program's, too, so no call raised anything.
 #
-# ## From the small to the large
-#
-# Test in this order:
-#
-# 1. the smallest size that can go wrong, with `emulate`, until `check` agrees;
-# 2. sizes that are no multiple of the block;
-# 3. the real size on a GPU, with `check`;
-# 4. only then the clock, with `measure`.
+# So `emulate` the smallest size that can go wrong, then sizes that are no multiple of the block; then `check` the real size on a GPU, and only then look at the clock.
 #
 # ## What changed
 #
@@ -564,14 +595,12 @@ task.check(affine)
 # %% [markdown]
 # ## In practice
 #
-# Numba compiles a kernel at its first launch, for the types of that launch, and reports a misspelt name only then.
-# Never time the first launch.
+# Numba compiles a kernel at its first launch, for the types of that launch. So never time the first launch, and expect a misspelt name to be reported only then.
 #
-# In Numba `a[i] + 1.0` is a float64, and so is `a[i] + 1`. So cast each constant, as in `np.float32(1)`; [see what that saves](31_types_and_instructions.ipynb).
+# The types of constants count, too: `a[i] + 1.0` is a float64, and so is `a[i] + 1`. Cast them, as in `np.float32(1)`; [see what that saves](31_types_and_instructions.ipynb).
 #
-# A negative index counts from the end: `out[i - 1]` in thread 0 writes the last element.
-#
-# Where only a GPU shows a fault, NVIDIA's `compute-sanitizer` names the thread and the address: `compute-sanitizer python program.py`.
+# A negative index counts from the end, so `out[i - 1]` in thread 0 writes the last element.
+# Where only a GPU shows a fault, `compute-sanitizer python program.py`, a tool of NVIDIA's, names the thread and the address.
 
 # %% [markdown]
 # ## Further reading
