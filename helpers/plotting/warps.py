@@ -91,6 +91,7 @@ def plot_issues(issued, ax=None):
         for column, warp in enumerate(warps):
             note(ax, column * step + WARP_SIZE / 2, 0, f"warp {warp}", (0, 8))
         in_monospace(ax, [text for _, text, _ in issued])
+        ax.set_ylabel("← time")
     rows = (
         f"warp {warp} `{text.strip()}` for {sum(map(bool, active))} lanes"
         for warp, text, active in issued
