@@ -28,7 +28,7 @@ device
 #
 # Two kernels send half of their threads down one branch and half down the other.
 # In the first, the branches alternate from thread to thread: even threads take one, odd threads the other.
-# (`float32` from Numba does in a kernel what `np.float32` does.)
+# `float32` from Numba does in a kernel what `np.float32` does.
 
 # %%
 @cuda.jit
@@ -89,7 +89,7 @@ check(np.sort(by_thread), np.sort(by_warp))
 plot_warps(48)
 
 # %% [markdown]
-# Each row is a warp, and the numbers are lanes. Empty places have no thread.
+# Each row is a warp, and the numbers are lanes.
 # A block of 48 threads takes two warps, and the second is half empty.
 #
 # **Predict.** The same numbers are processed in blocks of 96 threads, and in blocks of 48. How many times as many instructions do the blocks of 48 need?
@@ -101,7 +101,7 @@ plot_warps(48)
 #
 # </details>
 #
-# (`STEPS` is a variable outside the kernel: its value is compiled in.)
+# `STEPS` is a variable outside the kernel: its value is compiled in.
 
 # %%
 @cuda.jit
@@ -156,7 +156,7 @@ plot_issues([(0, branch, everyone), (1, branch, everyone), (0, grows, even),
              (1, stores, everyone), (0, stores, everyone)])
 
 # %% [markdown]
-# Two warps of `part_by_thread`, as one scheduler might issue them; time runs down. Each row is a line of the kernel, executed for one of the warps: filled lanes take part, dotted ones wait. (Of each loop, one step is drawn.)
+# Two warps of `part_by_thread`, as one scheduler might issue them, with one step of each loop. Each row is a line of the kernel, executed for one of the warps: filled lanes take part, dotted ones wait.
 #
 # **Predict.** Of all lanes in all instructions, what share takes part in `part_by_thread`? And in `part_by_warp`?
 #
@@ -185,10 +185,31 @@ shares(divided)
 # %% [markdown]
 # The **active share** of a line is the share of a warp's lanes that take part in it. Inside the `if` it is one half, so the two loops are executed twice as often as they need to be.
 # The rule: **an `if` costs almost nothing if all lanes of a warp agree; warps may differ.**
-# (In the emulator, a warp with one of the loops and no `if` executes 4 of 1,418 instructions fewer.)
 #
 # Does a GPU agree? Its **counters**, parts of the hardware that count events while a kernel runs, say how many instructions it executed and in how many issue slots; a profiler adds what warps waited for (they **stall**).
-# We count a kernel that does nothing, too.
+
+# %% tags=["timing", "hide-input"]
+# Times both kernels on 16,777,216 numbers, with 256 steps and with one.
+MANY = 2**24
+big = np.zeros(MANY, np.float32)
+result = np.zeros_like(big)
+
+times = {(name, steps): measure(kernel)[MANY // 128, 128](result, big, steps)
+         for steps in (STEPS, 1)
+         for name, kernel in (("part_by_thread", part_by_thread),
+                              ("part_by_warp", part_by_warp))}
+compare({(name, steps): m for (name, steps), m in times.items() if steps > 1},
+        "µs", "instructions per warp", "issue slots used, %",
+        {"waits most for": lambda m: next(iter(m.waits), None)},
+        by=("kernel", "steps"))
+
+# %% [markdown]
+# It does: with 256 steps, `part_by_thread` takes twice as long, since the GPU executes twice as many instructions for each warp.
+# Otherwise they are alike: the schedulers use as many of their slots, and the warps wait for the same things, most for a turn, because more of them are ready than can issue.
+#
+# Does divergence always cost double?
+#
+# **Predict.** Both kernels make one step instead of 256. How many times as long does `part_by_thread` take now? Beside it we time a kernel that does nothing.
 
 # %%
 @cuda.jit
@@ -198,37 +219,19 @@ def do_nothing(out, a):
 
 
 # %% tags=["timing", "hide-input"]
-# Times both kernels on 16,777,216 numbers, with many steps and with one.
-MANY = 2**24
-big = np.zeros(MANY, np.float32)
-result = np.zeros_like(big)
-
-times = {(name, steps): measure(kernel)[MANY // 128, 128](result, big, steps)
-         for steps in (STEPS, 1)
-         for name, kernel in (("part_by_thread", part_by_thread),
-                              ("part_by_warp", part_by_warp))}
+# Lists both kernels with one step, and the one that does nothing.
 idle = measure(do_nothing)[MANY // 128, 128](result, big)
 
-
-def longest_wait(m):
-    """What warps wait most for, if their kernel does anything."""
-    return "–" if m is idle else next(iter(m.waits), None)
-
-
-compare(times | {("do_nothing", 0): idle}, "µs", "instructions per warp",
-        "issue slots used, %", {"waits most for": longest_wait},
-        by=("kernel", "steps"))
+single = {(name, steps): m for (name, steps), m in times.items() if steps == 1}
+compare(single | {("do_nothing", 0): idle}, "µs", "instructions per warp",
+        "issue slots used, %", by=("kernel", "steps"))
 
 # %% [markdown]
-# It does: with 256 steps, `part_by_thread` takes twice as long, since the GPU executes twice as many instructions for each warp, by its own counter.
-# Otherwise they are alike: the schedulers use as many of their slots, and the warps wait for the same things, hardly ever for memory.
-# They wait most for a turn, because more of them are ready than can issue, and next for an arithmetic unit that is still busy. (Whether that is why more than a fifth of the slots stays empty, no launch here shows.)
-
-# %% [markdown]
-# But with a single step `part_by_thread` executes 30% more instructions, and takes only 5% longer.
+# With a single step `part_by_thread` executes 30% more instructions, and takes only 5% longer.
 # `part_by_warp` takes hardly longer than the kernel that does nothing: the GPU is busy [starting blocks](01_first_kernel.ipynb), and leaves more than a third of the slots empty.
 # Most of the further instructions of `part_by_thread` go into those.
-# So the rule counts where a GPU is busy issuing; here, with something else to wait for, it counted for less.
+#
+# So **divergence costs what its instructions cost**: all of it in a kernel that is busy issuing, little in one that waits for something else anyway.
 
 # %% [markdown]
 # <details><summary>For the curious: what the steps consist of</summary>
@@ -272,14 +275,16 @@ film
 # One group of lanes after the other leaves the loop, and the eight lanes with the number three go on alone, to round seven.
 # Then all lanes store together.
 #
-# Now for a thousand random numbers:
+# But why are the fewest lanes at step 6, in the first round? Of the numbers still in the loop only the threes are odd, so eight lanes take the `else` of line 7, which the emulator executes as a branch.
+# The machine code has no branch there: each lane computes both values, and selects one.
+#
+# Now for a thousand random numbers, of which the figure shows the first warp:
 
 # %%
 numbers = np.random.default_rng(0).integers(1, 10_000, 1024)
 steps = np.zeros(1024, np.int64)
 
 mixed = emulate(count_steps)[8, 128](steps, numbers, 0)
-shares(mixed)
 
 # %% tags=["hide-input"]
 # Draws which lanes of the first warp are left after so many rounds.
@@ -287,9 +292,8 @@ plot_lanes({f"round {done}": steps[:32] > done
             for done in range(0, steps[:32].max() + 1, 20)})
 
 # %% [markdown]
-# The figure shows the first warp to its end, every twentieth round of the loop: numbered lanes are still in it.
-# A warp makes as many rounds as its *longest* lane needs, and in two thirds of these rounds fewer than half of its lanes are left.
-# (The line with `a if c else b` has the smallest share, because the emulator counts it as two branches.)
+# Each row is every twentieth round of the loop: numbered lanes are still in it.
+# A warp makes as many rounds as its *longest* lane needs, and in two thirds of the first warp's rounds fewer than half of its lanes are left.
 #
 # Does it help to put numbers that need equally many steps side by side?
 # The steps are known by now, so sort the numbers by them:
@@ -306,27 +310,32 @@ half = many.size // 2
 many_steps = np.zeros(half, np.int64)
 walks = [measure(count_steps)[half // 128, 128](many_steps, many, first)
          for first in (0, half)]
+
+
+def in_the_loop(pair):
+    """The active share of the line that counts the rounds, in percent."""
+    rows = {site.text: row for site, row in pair[0].divergence.by_line.items()}
+    return 100 * rows["steps += 1"].active_share
+
+
 compare({"mixed": (mixed, walks[0]), "by length": (tidy, walks[1])},
-        "active share, %", "instructions", "µs", by="order")
+        {"active share in the loop, %": in_the_loop}, "instructions", "µs",
+        by="order")
 
 # %% [markdown]
-# Sorting halves the instructions: numbers with nearly equally many steps now share a warp.
-# (Here you need the answer to sort by it, and the time to sort is not counted. A program sorts by what it knows, such as the length of a list, and only if that takes less than it saves.)
+# Sorting halves the instructions: numbers with nearly equally many steps now share a warp, so nearly all lanes are in the loop as long as their warp.
+# Here we sorted by the answer. A program sorts by what it knows, such as the length of a list, and only if that takes less than it saves.
 
 # %% [markdown]
-# <details><summary>For the curious: why not half the time, and not all lanes</summary>
+# <details><summary>For the curious: why not half the time</summary>
 #
 # By its own counters the H200 executes 2.08 times as many instructions for the mixed order, but takes only 1.84 times as long.
-# In the sorted order its multiprocessors have no warp to run in 14% of the cycles, instead of 7%; we did not look further.
-#
-# In the sorted order 95% of the lanes take part in the loop.
-# The share over all lines is lower because the emulator counts `a if c else b` as two branches, and many lanes still differ there.
-# A GPU has no branch in this line: each lane computes both values, and selects one (`SEL` in the machine code).
+# In the sorted order its multiprocessors have no warp to run in 14% of the cycles, instead of 7%.
 #
 # </details>
 
 # %% [markdown]
-# ## Blocks with two axes
+# ## Which rows share a warp?
 #
 # In a block of two axes threads are numbered along x first: thread (x, y) is number `x + y * width`.
 # Warps are cut from that sequence of numbers.
@@ -369,8 +378,11 @@ compare({block: emulate(part_by_row)[grid, block](square_out, square)
 #
 # ## What does a guard cost?
 #
-# A guard is an `if`, and it splits warps, too. Do these execute something twice?
-# We count the warps whose lanes disagree (`splits`), on one axis, and on the matrix of the last lesson.
+# A guard is an `if`, too, and splits a warp if some of its lanes have an element and some have none.
+# But its other branch is empty, so a split warp executes nothing twice.
+# Lost are only the test and the lanes without an element.
+#
+# **Predict.** How many warps split along one axis? And for a matrix of 250 rows and 400 columns, in blocks of 32 × 8, and of 16 × 16?
 
 # %%
 @cuda.jit
@@ -396,27 +408,37 @@ wide = emulate(double_2d)[(13, 32), (32, 8)](np.zeros_like(matrix), matrix)
 fits = emulate(double_2d)[(25, 16), (16, 16)](np.zeros_like(matrix), matrix)
 
 # %% tags=["hide-input"]
-# Lists the warps that split.
+# Lists the warps that split, and how many there are.
 compare({"one axis": line, "32 × 8": wide, "16 × 16": fits},
-        {"warps that split": lambda run: run.divergence.splits}, by="blocks")
+        {"warps": lambda run: run.blocks * run.threads_per_block // 32,
+         "warps that split": lambda run: run.divergence.splits}, by="blocks")
 
 # %% [markdown]
 # Along one axis a guard splits at most one warp, the one that holds the last element.
 # Along two axes each row has its own end, so in blocks 32 wide one warp of each row is split, if the row is no multiple of 32.
 # In blocks of 16 × 16 none is: there a warp is 16 wide and two rows high, and 400 columns are a multiple of 16, 250 rows of two.
 #
-# But a split warp executes nothing twice, since the guard's other branch is empty: rows of 33 columns take as many instructions as rows of 64.
-# Every warp executes the test, split or not. Besides, only the lanes without an element are lost, here 16 of 416 in a row, and six rows of 256.
 
 # %% [markdown]
 # ## Lanes that talk
 #
-# Lanes that execute an instruction together can also use it to talk: they pass values to one another without memory.
-# In a **vote** each lane says yes or no, and all lanes get the result: `ballot_sync(mask, yes)` gives all 32 answers as bits, `any_sync` whether one is yes, `all_sync` whether all are.
+# Lanes that execute an instruction together need care. What do they get for it?
+# In one instruction they can pass values to one another, without memory.
+#
+# In a **vote** each lane says yes or no, and all lanes get the result: `ballot_sync(mask, yes)` gives all 32 answers as bits, lane 0's as the lowest, `any_sync` whether one is yes, `all_sync` whether all are.
 # The *mask* names the lanes that take part, one bit each; `0xFFFFFFFF` is all of them.
 #
+# **Predict.** All lanes vote, and the even ones say yes. What do the three votes give?
+#
+# <details><summary>Answer</summary>
+#
+# `0x55555555`, in which every second bit is set, from the lowest on; true; and false.
+#
+# </details>
+
+# %% [markdown]
 # In this kernel each warp counts its large numbers. `popc` counts the bits that are set, and `cuda.laneid` is the thread's lane.
-# All lanes must reach the vote, so there is no `if` around it: a lane without an element votes no.
+# All lanes must reach the vote, so there is no `if` around it: a lane without an element votes no. `and` is its guard, since `a[i]` is not read where `i < a.size` is false.
 
 # %%
 ALL = 0xFFFFFFFF
@@ -439,8 +461,17 @@ check(counts, [(a[i:i + 32] > 0.7).sum() for i in range(0, 250, 32)])
 
 # %% [markdown]
 # In a **shuffle** each lane gets the value that another lane holds: with `shfl_down_sync(mask, value, 16)` it is the lane 16 places above, so values move down, towards lane 0; `shfl_up_sync` moves them the other way.
+# A lane that asks beyond the last one gets its own value back.
 #
-# How does a warp add up a value of each lane? In five shuffles, each half as far as the one before:
+# **Predict.** What do lanes 3 and 30 get from `shfl_down_sync(ALL, lane, 4)`, to which each lane gives its own number?
+#
+# <details><summary>Answer</summary>
+#
+# 7, and 30: there is no lane 34.
+#
+# </details>
+#
+# How does a warp add up 32 values, without a loop over 32 and without memory? In five shuffles, each half as far as the one before:
 
 # %%
 plot_shuffles()
@@ -448,7 +479,7 @@ plot_shuffles()
 # %% [markdown]
 # Each row is the warp after one step, and the number in a box says how many values are in that lane's sum.
 # After the first step, half of the lanes hold sums of two; after the last, the first lane holds the sum of all.
-# (Dotted sums are not needed. A lane that asks beyond the last one gets its own value back.)
+# Dotted sums are not needed.
 #
 # Again all lanes take part; a lane without an element adds 0.
 
@@ -469,6 +500,32 @@ emulate(sum_up)[2, 128](sums, a)
 check(sums, [a[i:i + 32].sum() for i in range(0, 250, 32)])
 
 # %% [markdown]
+# **Your turn.** Let each warp find its *largest* number: change the loop's line, and run the cell until both rows agree.
+
+# %%
+@cuda.jit
+def find_largest(largest, a):
+    """Each warp finds its largest number."""
+    i = cuda.grid(1)
+    value = a[i] if i < a.size else float32(0)
+    for step in (16, 8, 4, 2, 1):
+        value += cuda.shfl_down_sync(ALL, value, step)  # your line instead
+    if cuda.laneid == 0:
+        largest[i // 32] = value
+
+
+largest = np.zeros(8, np.float32)
+emulate(find_largest)[2, 128](largest, a)
+np.array([largest, [a[i:i + 32].max() for i in range(0, 250, 32)]])
+
+# %% [markdown]
+# <details><summary>Solution</summary>
+#
+# `value = max(value, cuda.shfl_down_sync(ALL, value, step))`.
+# A lane without an element gives 0, which is larger than none of these numbers.
+#
+# </details>
+#
 # ## What could go wrong
 #
 # All lanes that a shuffle's mask names must reach this shuffle.
@@ -513,18 +570,14 @@ seen
 # %% [markdown]
 # ## What changed
 #
-# A warp executes whatever any of its lanes needs, so let the lanes of a warp need the same.
+# A warp executes whatever any of its lanes needs, so let the lanes of a warp need the same, and all of them reach a vote or a shuffle.
 #
-# | version | who disagrees | what a warp executes |
+# | who disagrees | such as in | what a warp executes |
 # |---|---|---|
-# | `part_by_thread` | the lanes of every warp | both branches |
-# | `part_by_warp` | whole warps | one branch |
-# | `grow`, blocks of 48 | nobody, but every second warp is half empty | as much as a full warp |
-# | `count_steps`, mixed | lanes that have finished and those that have not | as many rounds as its longest lane needs |
-# | `count_steps`, by length | few end early | hardly more rounds than its lanes need |
-# | `part_by_row`, 16 × 16 | the two rows of a warp | both branches |
-# | a guard | lanes of one warp on one axis, of one in each row in blocks 32 wide | one branch; the other is empty |
-# | `look_wrong` | two halves, each at a shuffle that names all lanes | CUDA leaves it open: not ended after 20 seconds |
+# | lanes of a warp | `part_by_thread`; `part_by_row` in 16 × 16 | both branches |
+# | whole warps | `part_by_warp` | one branch |
+# | lanes with longer loops and shorter ones | `count_steps` | as many rounds as its longest lane needs |
+# | lanes with an element and lanes without | a guard; `grow` in blocks of 48 | as much as a full warp |
 #
 # ## On your own
 #
@@ -536,7 +589,7 @@ seen
 #
 # </details>
 #
-# ★★ `two_ways`: elements of even index take one branch, those of odd index the other. Keep the lanes of each warp together. (Its budget, in short: hardly a lane may wait, and no element may go through both branches.)
+# ★★ `two_ways`: elements of even index take one branch, those of odd index the other. Keep the lanes of each warp together: hardly a lane may wait, and no element may go through both branches.
 
 # %%
 task = exercise("two_ways")
@@ -617,14 +670,11 @@ task.check(two_ways)
 # ## In practice
 #
 # For real branches, the active share comes closest to what Nsight Compute calls `smsp__thread_inst_executed_per_inst_executed`, divided by 32.
-# The emulator counts instructions of its own program, a GPU those of its machine code.
 #
 # Since Volta, the GPUs of 2017, each lane has a program counter, its place in the code, so a warp whose lanes disagree may switch between two branches before either ends.
 # The compiler marks where the lanes meet again (`BSYNC` in `part_by_thread`), but do not rely on it: `cuda.syncwarp()` makes the lanes of a warp wait for one another.
 #
 # An early `return` in place of the guard takes exactly as many instructions: lanes that returned idle until their warp ends.
-#
-# CUDA promises no order among the warps of a block either.
 
 # %% [markdown]
 # ## Further reading

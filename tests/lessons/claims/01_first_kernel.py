@@ -153,8 +153,7 @@ CLAIMS = {
     ),
     "In a trip with only 100,000 numbers, the call alone takes nine times as long as "
     "the whole compiled loop": lambda it: (
-        it.N == 100_000
-        and about("9", took(it, "launch", n=it.N) / compiled(it, it.N))
+        it.N == 100_000 and about("9", took(it, "launch", n=it.N) / compiled(it, it.N))
     ),
     "adding takes as long as doing nothing, within 3%": lambda it: all(
         0.97 < by_size(it, it.nothing)[size] / by_size(it, it.adding)[size] <= 1.0
@@ -183,8 +182,7 @@ CLAIMS = {
     "a request touches four sectors, or two at the end of a row": lambda it: (
         [4, 2] == sectors_of_a_row(it)
     ),
-    "each thread would go on to the end. That gives the same sums "
-    "here": without_a_step,
+    "each thread would go on to the end. That gives the same sums here": without_a_step,
     "so 32 numbers side by side fill four": lambda it: sectors_of_a_row(it)[0] == 4,
     "One for each number, 32 in a full request": sectors_of_a_column,
     "the launch touches eight times as many": lambda it: (
