@@ -20,6 +20,7 @@ ROUTINES = {  # what a name in the machine code says: what it does
     r"sqrt": "an exact square root",
     r"rcp": "an exact reciprocal",
 }
+STACK = re.compile(r"\[R1(\+-?0x[0-9a-f]+)?\]")  # a known place in local memory
 GRID = "cudaCG"  # CUDA's own code for the barrier of a grid, which is asked for
 
 
@@ -30,39 +31,58 @@ def findings_of(instructions, types, spilled, lines) -> tuple[Finding, ...]:
     for, and `lines` the source's.
     """
     found, remedied = [], set()
+    computed = {it.line for it in instructions if _computes_its_place(it)} - {None}
     for line in sorted({it.line for it in instructions if it.line is not None}):
         here = [it for it in instructions if it.line == line]
         for topic, rule in RULES.items():
-            what, remedy = rule(here, types, spilled) or ("", "")
+            what, remedy = rule(here, types, spilled, sorted(computed)) or ("", "")
             if what:
-                advice = what if topic in remedied else f"{what}. {remedy}"
+                is_new = remedy and topic not in remedied
+                advice = f"{what}. {remedy}" if is_new else what
                 level = "slight" if topic == "indices" else "costly"
                 site = Site("", line, lines.get(line, "").strip())
                 found.append(Finding(level, site, topic, what, advice))
-                remedied.add(topic)
+                remedied |= {topic} if remedy else set()
     return tuple(found)
 
 
-def _spills(here, types, spilled):
-    local = count(here, "local loads") + count(here, "local stores")
+def _local(here, types, spilled, computed):
+    local = [it for it in here if it.space == "local"]
     if not local:
         return None
-    what = f"{counted(local, 'access', 'accesses')} of local memory"
-    if spilled:
+    what = f"{counted(len(local), 'access', 'accesses')} of local memory"
+    if any(map(_computes_its_place, local)):
         return (
-            f"{what}: there were not enough registers",
+            f"{what}: the index of a local array, or of a tuple, is not known at "
+            "compile time",
+            "Index it in loops of fixed length, which are unrolled: then it fits in "
+            "registers",
+        )
+    elsewhere = "" if not computed else f"the index {_in_lines(computed)} is not known"
+    if spilled:
+        or_else = f", or an array lies there, since {elsewhere}" if elsewhere else ""
+        return (
+            f"{what}: there were not enough registers{or_else}",
             "Keep fewer values at once, or allow more registers (`max_registers`, "
             "`launch_bounds`)",
         )
-    return (
-        f"{what}: the index of a local array, or of a tuple, is not known at compile "
-        "time",
-        "Index it in loops of fixed length, which are unrolled: then it fits in "
-        "registers",
-    )
+    because = f", but an array lies in one place, and {elsewhere}" if elsewhere else ""
+    return f"{what}: this index is known{because}", ""
 
 
-def _generic(here, types, spilled):
+def _in_lines(numbers):
+    return f"in line{'s' * (len(numbers) > 1)} {' and '.join(map(str, numbers))}"
+
+
+def _computes_its_place(instruction):
+    """Is it an access of local memory whose address no compiler knew?
+
+    A known one is the stack's pointer and a number: `[R1+0x10]`.
+    """
+    return instruction.space == "local" and not STACK.search(instruction.operands)
+
+
+def _generic(here, *_):
     number = count(here, "generic loads") + count(here, "generic stores")
     if not number:
         return None
@@ -74,7 +94,7 @@ def _generic(here, types, spilled):
     )
 
 
-def _calls(here, types, spilled):
+def _calls(here, *_):
     called = [it for it in here if it.base == "CALL" and GRID not in it.operands]
     if not called:
         return None
@@ -97,7 +117,7 @@ def routine(operands) -> str:
     return operands.strip("`()")
 
 
-def _doubles(here, types, spilled):
+def _doubles(here, *_):
     made = [it for it in here if it.opcode.startswith(("F2F.F64.F32", "I2F.F64"))]
     if not made:
         return None
@@ -110,7 +130,7 @@ def _doubles(here, types, spilled):
     )
 
 
-def _indices(here, types, spilled):
+def _indices(here, types, *_):
     upper = [it for it in here if _is_of_an_upper_half(it)]
     kinds = [kind for names in types.values() for kind in names.values()]
     long = any(re.search(r"\bint64", kind) for kind in kinds)
@@ -134,7 +154,7 @@ def _is_of_an_upper_half(instruction):
 
 
 RULES = {  # by the topic: what stands out, and the remedy
-    "spills": _spills,
+    "spills": _local,
     "generic": _generic,
     "calls": _calls,
     "float64": _doubles,
