@@ -22,7 +22,8 @@ def plot_intervals(intervals, shown=None, ax=None):
 
     An interval holds, thread by thread, a list of ("load", cell) and ("store", cell).
     A cell that two threads touch in one interval, one of them with a store, is in a
-    race. Of the intervals only the first `shown` are filled in.
+    race, and the accesses of one such cell are framed. Of the intervals only the first
+    `shown` are filled in.
     """
     shown = len(intervals) if shown is None else shown
     threads = max(map(len, intervals))
@@ -52,13 +53,42 @@ def draw_barrier(ax, left, threads):
 
 
 def draw_interval(ax, left, interval):
-    """Draw a box for each access of each thread, in the thread's own order."""
-    racing = racing_cells(interval)
+    """Draw a box for each access of each thread, in the thread's own order; hatched
+    where it is in a race, and framed if that is about the interval's example.
+    """
+    racing, example = racing_cells(interval), example_of(interval)
     for thread, accesses in enumerate(interval):
         for turn, (kind, position) in enumerate(accesses):
-            colour = style.CONFLICT if position in racing else style.KINDS[kind]
-            text = f"{kind} {position}"
-            cell(ax, left + turn, thread, text, colour, fontsize=style.SMALL)
+            plain = style.KINDS[kind]
+            colour = style.CONFLICT if position in racing else plain
+            look = {"ground": plain, "fontsize": style.SMALL}
+            cell(ax, left + turn, thread, f"{kind} {position}", colour, **look)
+            if position == example:
+                frame(ax, left + turn, thread)
+
+
+def frame(ax, left, top):
+    """Draw a heavy line around a box."""
+    from matplotlib.patches import Rectangle
+
+    look = {"fill": False, "edgecolor": style.INK, "linewidth": 2, "zorder": 3}
+    ax.add_patch(Rectangle((left, top), 1, 1, in_layout=False, **look))
+
+
+def threads_of(interval, position):
+    """The threads that touch a cell."""
+    touched = ({cell for _, cell in accesses} for accesses in interval)
+    return [thread for thread, cells in enumerate(touched) if position in cells]
+
+
+def example_of(interval):
+    """Of the cells in a race, the first whose threads are the nearest; or None."""
+
+    def apart(position):
+        threads = threads_of(interval, position)
+        return threads[-1] - threads[0], position
+
+    return min(racing_cells(interval), key=apart, default=None)
 
 
 def racing_cells(interval):
@@ -78,8 +108,12 @@ def words_of(turn, interval):
     parts = [
         counted(kinds.count(kind), kind) for kind in ("store", "load") if kind in kinds
     ]
-    racing = len(racing_cells(interval))
-    verdict = f"{counted(racing, 'cell')} in a race" if racing else "no race"
+    racing, verdict = len(racing_cells(interval)), "no race"
+    if racing:
+        example = example_of(interval)
+        threads = " and ".join(map(str, threads_of(interval, example)))
+        verdict = f"{counted(racing, 'cell')} in a race, such as {example} of threads "
+        verdict += threads
     return f"interval {turn}: {' and '.join(parts) or 'nothing'}, {verdict}"
 
 

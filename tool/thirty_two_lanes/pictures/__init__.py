@@ -118,13 +118,15 @@ def cell(
 ):
     """Draw a box around a text: pale in its colour, hatched where that has a hatch.
 
-    On a dark ground the box needs a white `rim`, `style.halo()`.
+    On a dark ground the box needs a white `rim`, `style.halo()`. Pale in another
+    colour it is with a `ground`.
     """
     from matplotlib.patches import Rectangle
 
     hatch = style.HATCHES.get(colour)
     box = Rectangle((left, bottom), width, height, hatch=hatch, in_layout=False)
-    box.set(facecolor=style.tint(colour, share), edgecolor=colour, linewidth=0.8)
+    ground = options.pop("ground", colour)
+    box.set(facecolor=style.tint(ground, share), edgecolor=colour, linewidth=0.8)
     box.set(path_effects=rim)
     ax.add_patch(box)
     if not text:
