@@ -29,7 +29,7 @@ from helpers.plotting.grids import (
     plot_look_back,
     plot_schedule,
 )
-from helpers.plotting.hierarchy import plot_hierarchy, plot_room
+from helpers.plotting.hierarchy import plot_hierarchy, plot_homes, plot_room
 from helpers.plotting.instructions import plot_instructions
 from helpers.plotting.intervals import plot_intervals, plot_scan
 from helpers.plotting.layouts import (

@@ -1,5 +1,5 @@
-"""Where a number can live: the memories of a GPU, near ones above far ones; and which
-blocks share the one that is near.
+"""Where a number can live: the memories of a GPU, near ones above far ones; which of
+them for which number; and which blocks share the one that is near.
 """
 
 from helpers.plotting.bars import beside as write_beside
@@ -60,13 +60,13 @@ def plot_hierarchy(multiprocessors, registers, shared, constant, l2, memory, ax=
     )
 
 
-def draw_boxes(ax, beside, boxes, sizes):
+def draw_boxes(ax, beside, boxes, sizes, **options):
     """Draw boxes of the plain colour, so far to the right, each around its text."""
     for left, top, width, height, text, share in boxes:
         left += beside
         cell(ax, left, top, "", style.PLAIN, width, height, share)
         middle = left + width / 2, top + height / 2
-        inside(ax, *middle, text.format(**sizes), style.halo())
+        inside(ax, *middle, text.format(**sizes), style.halo(), **options)
 
 
 def draw_sides(ax):
@@ -84,6 +84,38 @@ def draw_sides(ax):
     ax.annotate("", (-5, 72), (-5, 4), arrowprops=arrow)
     for at, text in ((8, "near,\nsmall"), (68, "far,\nlarge")):
         note(ax, -6.5, at, text, ha="right")
+
+
+HOMES = (  # left, top, width, height, text, and the share of colour
+    (0, 0, 1, 1, "if the compiler knows its index:\nregisters, {registers}", 0.6),
+    (1, 0, 1, 1, "if only the data know it:\na column of shared memory", 0.45),
+    (0, 1, 2, 1, "shared memory, {shared}, and a barrier", 0.45),
+    (0, 2, 1, 1, "if all lanes want one cell:\nconstant memory, {constant}", 0.2),
+    (1, 2, 1, 1, "if each wants its own:\nglobal memory, {memory}", 0.1),
+)
+NEEDED = "one thread\nneeds it", "the threads\nof a block", "all threads,\nonly to read"
+
+
+def plot_homes(registers, shared, constant, memory, ax=None):
+    """The memory for a number, by who needs it and who knows its index; all sizes in
+    bytes, `registers` and `shared` those of one multiprocessor.
+    """
+    sizes = {"registers": registers, "shared": shared, "constant": constant}
+    sizes = {name: size_text(it) for name, it in (sizes | {"memory": memory}).items()}
+    with canvas(ax, 1.9, 6.4) as ax:
+        draw_boxes(ax, 0, HOMES, sizes, linespacing=1.4)
+        bare(ax)
+        ax.set(xlim=(-0.02, 2.02), ylim=(3.05, -0.05))
+        ax.set_yticks([row + 0.5 for row in range(3)], NEEDED)
+    return Picture(
+        ax.figure,
+        "Who needs a number? One thread: if the compiler knows its index, registers, "
+        f"{sizes['registers']} in a multiprocessor; if only the data know it, a column "
+        f"of shared memory. The threads of a block: shared memory, {sizes['shared']}, "
+        "and a barrier. All threads, only to read: if all lanes want one cell, "
+        f"constant memory, {sizes['constant']}; if each wants its own, global memory, "
+        f"{sizes['memory']}.",
+    )
 
 
 def plot_room(launches, room, ax=None):

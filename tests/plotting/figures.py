@@ -39,6 +39,7 @@ FIGURES = {
     "plot_halo": lambda: [plotting.plot_halo(2, 4, 1, it) for it in (None, 2)],
     "plot_strip_walk": lambda: plotting.plot_strip_walk(5, 3, 2),
     "plot_hierarchy": lambda: plotting.plot_hierarchy(8, *SIZES),
+    "plot_homes": lambda: plotting.plot_homes(2**18, 2**16, 2**12, 5 * 2**30),
     "plot_in_flight": lambda: plotting.plot_in_flight(
         {"a": (1e6, 2000), "b": (4e6, None)}, 400, 4000
     ),

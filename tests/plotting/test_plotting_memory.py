@@ -90,7 +90,8 @@ SENTENCES = {
         lambda: plotting.plot_intervals(
             [[[("store", 0), ("load", 1)], [("store", 1)]], [[("load", 0)], []]], 1
         ),
-        "2 threads: interval 0: 2 stores and 1 load, 1 cell in a race.",
+        "2 threads: interval 0: 2 stores and 1 load, 1 cell in a race, such as 1 of "
+        "threads 0 and 1.",
     ),
     "a block of one axis": (
         lambda: plotting.plot_warps(48),
@@ -141,6 +142,14 @@ SENTENCES = {
         "its own, where the L1 cache lies too; 3 MB of L2 cache for all 8 "
         "multiprocessors; and 5 GB of global memory off the chip, where local memory "
         "and 4 KB of constant memory lie too.",
+    ),
+    "which memory for which number": (
+        lambda: plotting.plot_homes(2**18, 2**16, 2**12, 5 * 2**30),
+        "Who needs a number? One thread: if the compiler knows its index, registers, "
+        "256 KB in a multiprocessor; if only the data know it, a column of shared "
+        "memory. The threads of a block: shared memory, 64 KB, and a barrier. All "
+        "threads, only to read: if all lanes want one cell, constant memory, 4 KB; if "
+        "each wants its own, global memory, 5 GB.",
     ),
 }
 
