@@ -87,8 +87,8 @@ def together(*parts):
 plot_intervals([together(store_own(6), load_next(6))])
 
 # %% [markdown]
-# Each hatched box has a partner in another row: thread 1 stores to cell 1, thread 0 loads it, and nothing says which comes first.
-# That is a **race**, and each such pair of accesses is a **hazard**.
+# Look at the two boxes in a frame: thread 1 stores to cell 1, thread 0 loads it, and nothing says which comes first.
+# That is a **race**, and each such pair of accesses is a **hazard**. Here all boxes are hatched, since each has a partner in another row.
 #
 # `cuda.syncthreads()` is a **barrier**: a thread that reaches it waits until all threads of its block have, and then sees whatever any of them stored before, in shared or in global memory. (Of other blocks it knows nothing.)
 
@@ -101,21 +101,29 @@ plot_intervals([store_own(6), load_next(6)])
 # Each cell is now stored in the first and loaded in the second.
 #
 # This is the whole page in one rule: **two threads of a block that touch one cell in one interval race, unless both only load it.**
-# A barrier between the two accesses settles which comes first. (Lanes of one warp have a barrier of their own: see below.)
+# A barrier between the two accesses settles which comes first.
+# (Two exceptions come below: lanes of one warp have a barrier of their own, and *atomics* need none.)
 #
 # ## Read after write
 #
 # The rule needs no wrong answer. So `emulate` can look for such pairs, and say which lines they are of:
 
 # %%
-run_64.races, run_32.races, run_32.races.minor
+run_64.races
 
 # %% [markdown]
 # The load must come after the store: read after write, or **RAW**.
+# Then follow the two lines, one pair of threads as an example, and the remedy.
 #
-# With 64 threads, two hazards are between warps: thread 31 loads what warp 1 stores, and thread 63 what warp 0 stores.
-# The lanes of one warp race with one another, too, which `races.minor` lists: all 32 pairs of a block of 32 threads, and the other 62 of one of 64.
-# The emulator runs them side by side, as a GPU usually does, and so the answer was right; CUDA does not promise it.
+# Two hazards are between warps: thread 31 loads what warp 1 stores, and thread 63 what warp 0 stores.
+# Lanes of one warp race with one another, too. `races.minor` lists those pairs: with 64 threads the other 62, with 32 threads all 32.
+
+# %%
+run_32.races.minor
+
+# %% [markdown]
+# *Minor* says only that the threads are of one warp, or store equal values. It does not say that a race is harmless.
+# The emulator runs lanes side by side, as a GPU usually does, and so the answer was right; CUDA does not promise it.
 # A race that gives the right answer is still a race.
 #
 # One line fixes it: a barrier between the two.
@@ -162,7 +170,7 @@ with expect(AssertionError):
 run.races
 
 # %% [markdown]
-# Neighbours race, within that one line. (Again two pairs are of different warps, and `races.minor` lists the other 62.)
+# Neighbours race, within that one line. (Again two pairs are of different warps.)
 # The line is a load *and* a store, in one interval:
 
 # %% tags=["hide-input"]
@@ -237,11 +245,10 @@ run = emulate(last_wins)[1, 256](out, a)
 #
 # Either of two stores may come last: write after write, or **WAW**.
 # A barrier between two *lines* that store would help. But here all stores are one line, in one interval, and a barrier before or after it changes nothing.
-# (Equal stores race as well, though whichever is last leaves the same: `races.minor` lists them.)
 
 # %% [markdown]
 # So the kernel must say who stores: each thread to a cell of its own, or, with `if thread < 32` before the line, one warp for all.
-# (If all eight should have a part in the cell, as in a sum or a maximum, that takes an *atomic*, the one exception to the rule: see [Let blocks meet in L2](19_from_block_to_block.ipynb).)
+# What if all should have a part in a cell, as in a sum, `count[0] += 1`? No barrier helps here either. That takes an *atomic*: see [Send a result from block to block](19_from_block_to_block.ipynb).
 
 # %% [markdown]
 # ## Both barriers of a loop
@@ -249,7 +256,7 @@ run = emulate(last_wins)[1, 256](out, a)
 # A tile is often filled again and again: store, wait, load, and on to the next part of the array.
 # In `relay`, each thread adds up what its neighbour has stored, tile by tile.
 #
-# **Predict.** There is a barrier between the store and the load. Does the loop need a second one? (The cell counts the wrong sums, and asks for the report.)
+# **Predict.** There is a barrier between the store and the load. Does the loop need a second one?
 
 # %%
 def make_relay(before, after):
@@ -275,12 +282,18 @@ long = np.arange(4096, dtype=np.float32)
 relay_spec = np.roll(long.reshape(4, 1024), -1, axis=1).sum(axis=0)
 sums = np.zeros(1024, np.float32)
 run = emulate(make_relay(before=True, after=False))[1, 1024](sums, long)
-int((sums != relay_spec).sum()), run.races
+wrong = np.flatnonzero(sums != relay_spec)  # the threads whose sum is wrong
+wrong, run.races
 
 # %% [markdown]
 # It does.
 # After its load, a fast warp goes on to store the next tile, while a slow one still loads from this one: a WAR that reaches into the loop's next iteration.
 #
+# Wrong are sums of threads 31, 63 and so on, each the last of its warp, whose neighbour is in the next warp.
+# There are 32 such pairs, and the report counts each pair once. Why are only 27 sums wrong? Five warps were lucky: in each round they came before the next warp.
+# So the report has what *may* go wrong, and the answer what did, in this order of the warps.
+
+# %% [markdown]
 # The picture has two rounds in their intervals.
 # Switch one barrier off at a time. Which two accesses of a cell fall into one interval, and which of them must come first?
 
@@ -301,6 +314,7 @@ explore(draw_relay, before=[True, False], after=[True, False])
 # %% [markdown]
 # The first barrier makes loads wait for the stores of their own round: without it, a RAW.
 # The second makes the stores of the next round wait for the loads of this one: without it, a WAR.
+# With neither, each load races both with the store of its own round and with that of the next.
 #
 # ## Right by luck
 #
@@ -309,18 +323,20 @@ explore(draw_relay, before=[True, False], after=[True, False])
 #
 # | kernel | what differs | wrong, of 1,000 |
 # |---|---|---|
-# | `rotate_wrong`, 64 threads | nothing: the kernel as above | 0 |
-# | | the number 64 for `a.size` | 506 |
+# | `rotate_wrong`, 64 threads | as above | 0 |
+# | | `% 64` in place of `% a.size` | 506 |
 # | | warp 1 waits some µs before it stores | 952 |
 # | `rotate_in_place_wrong` | 64 threads, as above | 0 |
 # | | 1,024 threads | 511 |
 # | `relay` without its second barrier | 32 tiles, for more chances | 0 |
-# | | the same with `cuda.blockDim.x` for the 1024s of the loop | 717 |
+# | | 32 tiles, and `cuda.blockDim.x` in place of 1024 in the loop | 717 |
 # | | 32 tiles, and the last warp waits some µs before it loads | 1,000 |
 #
 # Look at the three zeros: never wrong, and a race all the same.
 # Below each stands the same kind of race, and only a detail differs.
-# Two of these details are a wait (`cuda.nanosleep`). It touches no cell, and only makes a warp late; so those two kernels were right by timing. Nothing promises a timing: the next compiler or the next GPU may change it, as the other details do.
+# Two of these details are a wait (`cuda.nanosleep`). It touches no cell, and only makes a warp late; so those two kernels were right by timing, and nothing promises a timing.
+# The other details look like nothing at all.
+# So a thousand right answers prove nothing. The rule does.
 
 # %% [markdown]
 # <details><summary>For the curious: what does a number for a size change?</summary>
@@ -355,10 +371,20 @@ with expect(AssertionError):
     run.assert_barriers()
 
 # %% [markdown]
-# The answer is right, and again that proves nothing: a barrier is for *all* threads of the block.
-# CUDA allows one in a branch only if all of them take the branch, or none does; else those at the barrier may wait forever.
+# Here, nothing: the other 24 have ended, and since Volta (2017) a barrier does not wait for those. (On an H200, too, all of 1,000 launches came to their end, with right answers.)
+# But CUDA allows a barrier in a branch only if all threads of the block take the branch, or none does. A thread that skips the barrier and goes on has not ended, and then those at the barrier may wait forever.
+
+# %% [markdown]
+# Branches come in other forms. After an early exit, `if thread >= a.size: return`, those threads miss the barrier, too.
+# And a loop may make one round fewer for some threads than for others:
 #
-# Branches come in other forms. After an early exit, `if thread >= a.size: return`, those threads miss the barrier, too. And in a loop `for i in range(thread, n, 256)` of 256 threads, with a barrier in it, some threads make one round fewer, unless 256 divides n.
+# ```python
+# for i in range(thread, n, 256):       # wrong with a barrier in it,
+#     ...                               # unless 256 divides n
+#
+# for first in range(0, n, 256):        # right: the same rounds for all
+#     i = first + thread                # and `if i < n` before the work
+# ```
 #
 # So guard the work, and never the barrier:
 
@@ -381,13 +407,6 @@ run.assert_barriers()
 run.races
 
 # %% [markdown]
-# <details><summary>For the curious: why does nobody wait forever here?</summary>
-#
-# Since Volta (2017) a barrier waits for each thread of the block that has not ended. Here the missing ones have: on an H200, all of 1,000 launches came to their end, with right answers.
-# A thread that skips the barrier and goes on has not ended, and then others may wait forever.
-#
-# </details>
-#
 # ## Within a warp
 #
 # Do the lanes of a warp, which run together, need a barrier among themselves?
@@ -418,7 +437,6 @@ run.races, run.races.minor
 # %% [markdown]
 # All values are right, and `races.minor` lists a race: the emulator ran the `if` before the `else`.
 # But lanes that diverge may run in either order: an H200 gave wrong values in each of 1,000 launches.
-# (So *minor* only says that the threads are of one warp, or store equal values. It does not say that a race is harmless.)
 #
 # `cuda.syncwarp()` is a barrier for the lanes of one warp, and waits for no other warp.
 # All lanes must come to it, so the branch is cut in two: even lanes store, all lanes wait, odd lanes load.
@@ -463,7 +481,7 @@ run.races, run.races.minor
 # | a load that must come after a store: RAW | `rotate_wrong`, the first barrier of `relay` | `syncthreads` between the two |
 # | a store that must come after a load: WAR | `rotate_in_place_wrong`, the second barrier of `relay` | `syncthreads` between the two |
 # | two stores by two lines: WAW | one thread sets a cell to 0, another stores there later | `syncthreads` between the two |
-# | two stores by one line: WAW | `last_wins` | no barrier; let one thread store, or each to its own cell |
+# | two stores by one line: WAW, of equal values, too | `last_wins` | no barrier; let one thread store, or each to its own cell |
 # | lanes of one warp | `hand_over_wrong` | `syncwarp` between the two |
 #
 # To find them, cut the kernel at its barriers and ask of each cell: who stores it in this interval, and who else touches it?
@@ -472,11 +490,11 @@ run.races, run.races.minor
 # %% [markdown]
 # ## On your own
 #
-# ★ Which barriers does `relay` need if each thread loads only its own cell? Guess, then change `make_relay` and ask for the report.
+# ★ Somebody plays safe, and puts a barrier after each of the four lines of `rotate_in_place` that touch the tile. Which of the four can go? Decide by the rule, then take them out and ask for the report.
 #
 # <details><summary>Answer</summary>
 #
-# None: no cell is touched by two threads, so all four kernels have no race.
+# The last two. After the third line each thread loads only the cell that it has just stored, and after the fourth nobody touches the tile.
 #
 # </details>
 
@@ -535,8 +553,8 @@ task.check(largest)
 #
 # <details><summary>Answer</summary>
 #
-# RAW, since each thread loads what its neighbour stored in the same round, and WAR, since a fast warp may be two rounds ahead.
-# One barrier a round prevents both: a tile is stored again two rounds later, after the next round's barrier.
+# RAW, since each thread loads what its neighbour stored in the same round, and WAR: two rounds later the tile is stored again, by a fast warp while a slow one may still load.
+# One barrier a round prevents both: between that load and that store lies the barrier of the round between them.
 #
 # </details>
 

@@ -193,24 +193,51 @@ def unequal_rounds(out, a):
         cuda.syncthreads()
 
 
-def make_own(before, after):
-    """The lesson's `relay`, if each thread loads only the cell that it stored."""
+@cuda.jit
+def equal_rounds(out, a):
+    """The same rounds for all threads."""
+    for first in range(0, a.size, 256):
+        i = first + cuda.threadIdx.x
+        if i < a.size:
+            out[i] = a[i]
+        cuda.syncthreads()
+
+
+@cuda.jit
+def count_all(out):
+    """All threads add to one cell, between two barriers."""
+    count = cuda.shared.array(1, int32)
+    thread = cuda.threadIdx.x
+    if thread == 0:
+        count[0] = 0
+    cuda.syncthreads()
+    count[0] += 1
+    cuda.syncthreads()
+    out[thread] = count[0]
+
+
+def make_in_place(barriers):
+    """The lesson's `rotate_in_place`, with these of a barrier after each line."""
+    one, two, three, four = barriers
 
     @cuda.jit
-    def own(out, a):
+    def in_place(out, a):
         tile = cuda.shared.array(1024, float32)
         thread = cuda.threadIdx.x
-        total = float32(0)
-        for first in range(0, a.size, 1024):
-            tile[thread] = a[first + thread]
-            if before:
-                cuda.syncthreads()
-            total += tile[thread]
-            if after:
-                cuda.syncthreads()
-        out[thread] = total
+        tile[thread] = a[thread]
+        if one:
+            cuda.syncthreads()
+        taken = tile[(thread + 1) % a.size]
+        if two:
+            cuda.syncthreads()
+        tile[thread] = taken
+        if three:
+            cuda.syncthreads()
+        out[thread] = tile[thread]
+        if four:
+            cuda.syncthreads()
 
-    return own
+    return in_place
 
 
 def make_total_of_blocks(barrier):

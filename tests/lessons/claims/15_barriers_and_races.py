@@ -7,7 +7,9 @@ from tests.on_gpu.race_outcomes import recorded
 from tests.paths import ROOT
 from tests.specimens.race_variants import (
     barriers_around,
-    make_own,
+    count_all,
+    equal_rounds,
+    make_in_place,
     make_relay_by_the_block,
     make_rotate_by_a_constant,
     make_two_stores,
@@ -72,6 +74,27 @@ def two_tiles(it, barrier):
 def relay_by_the_block(it):
     """What a relay by the block's size does without its second barrier."""
     return emulate(make_relay_by_the_block(True, False))[1, 1024](it.sums, it.long)
+
+
+def relay_hazards(it, tiles):
+    """The hazards of a relay of so many tiles without its second barrier."""
+    a = it.long[: 1024 * tiles]
+    (race,) = emulate(it.make_relay(True, False))[1, 1024](it.sums, a).races
+    return race.hazards
+
+
+def relayed_in(it, seed):
+    """How many of its sums are wrong in an order of the warps, and its hazards."""
+    kernel = emulate(it.make_relay(True, False), seed=seed)
+    (race,) = kernel[1, 1024](it.sums, it.long).races
+    return int((it.sums != it.relay_spec).sum()), race.hazards
+
+
+def in_place_with(it, barriers):
+    """The kinds of races of `rotate_in_place` with some of four barriers."""
+    kernel = make_in_place([place in barriers for place in range(4)])
+    run, _ = emulated(kernel, it.a[:64])
+    return kinds(run.races)
 
 
 def relay_remedy(it):
@@ -151,12 +174,12 @@ CLAIMS = {
     ),
     # a warp that comes second finds what the first one stored
     "the emulator ran warp 1 first": lambda it: np.isnan(wrong_cells(it, 64)[63]),
-    "two hazards are between warps: thread 31 loads what warp 1 stores, and thread 63 "
+    "Two hazards are between warps: thread 31 loads what warp 1 stores, and thread 63 "
     "what warp 0 stores": lambda it: (
         [(race.kind, race.hazards, race.scope) for race in it.run_64.races]
         == [("RAW", 2, "block")]
     ),
-    "all 32 pairs of a block of 32 threads, and the other 62 of one of 64": lambda it: (
+    "with 64 threads the other 62, with 32 threads all 32": lambda it: (
         [minor(run) for run in (it.run_32, it.run_64)] == [[("RAW", 32)], [("RAW", 62)]]
         and not it.run_32.races
     ),
@@ -173,13 +196,13 @@ CLAIMS = {
         [kinds(emulated(make_two_stores(barrier), it.a)[0].races) for barrier in BOTH]
         == [["WAW"], []]
     ),
-    "Again two pairs are of different warps, and `races.minor` lists the other 62": (
+    "Again two pairs are of different warps": (
         lambda it: ([("WAR", 2)], [("WAR", 62)]) == in_place(it)
     ),
     "a barrier before or after it changes nothing": lambda it: (
         kinds(emulated(barriers_around, it.a)[0].races) == ["WAW"]
     ),
-    "Equal stores race as well": lambda it: (
+    "two stores by one line: WAW, of equal values, too": lambda it: (
         not emulated(it.last_wins, 0 * it.a)[0].races
         and minor(emulated(it.last_wins, 0 * it.a)[0]) == [("WAW", 896)]
     ),
@@ -189,10 +212,10 @@ CLAIMS = {
         (GPU["gpu"], GPU["date"], LAUNCHES) == ("NVIDIA H200", "2026-11-28", 1000)
         and wrong_in_none("rotate 64", "rotate 1024", "relay 32 True True")
     ),
-    "| `rotate_wrong`, 64 threads | nothing: the kernel as above | 0 |": lambda it: (
+    "| `rotate_wrong`, 64 threads | as above | 0 |": lambda it: (
         wrong_in_none("rotate_wrong 64")
     ),
-    "| the number 64 for `a.size` | 506 |": lambda it: (
+    "| `% 64` in place of `% a.size` | 506 |": lambda it: (
         WRONG["rotate_by_a_constant 64"] == 506
     ),
     "| warp 1 waits some µs before it stores | 952 |": lambda it: (
@@ -205,9 +228,9 @@ CLAIMS = {
     "| `relay` without its second barrier | 32 tiles, for more chances | 0 |": (
         lambda it: wrong_in_none("relay 32 True False")
     ),
-    "| the same with `cuda.blockDim.x` for the 1024s of the loop | 717 |": lambda it: (
-        BY_THE_BLOCK["wrong"]["32 True False"] == 717
-        and BY_THE_BLOCK["launches"] == 1000
+    "| 32 tiles, and `cuda.blockDim.x` in place of 1024 in the loop | 717 |": (
+        lambda it: (717, 1000)
+        == (BY_THE_BLOCK["wrong"]["32 True False"], BY_THE_BLOCK["launches"])
     ),
     "| 32 tiles, and the last warp waits some µs before it loads | 1,000 |": (
         lambda it: wrong_in_all("relay_late")
@@ -238,6 +261,22 @@ CLAIMS = {
         and relayed(it, True, True) == ([], 0)
         and "the loop's next iteration" in relay_remedy(it)
     ),
+    "Wrong are sums of threads 31, 63 and so on, each the last of its warp": (
+        lambda it: [31] == [*{int(thread) % 32 for thread in it.wrong}]
+    ),
+    "There are 32 such pairs, and the report counts each pair once. Why are only 27 "
+    "sums wrong? Five warps were lucky": lambda it: (
+        (27, 32) == (len(it.wrong), relay_hazards(it, 4)) and 32 == relay_hazards(it, 2)
+    ),
+    "So the report has what may go wrong, and the answer what did, in this order of "
+    "the warps": lambda it: (
+        {(26, 32), (27, 32)} < {relayed_in(it, seed) for seed in range(4)}
+    ),
+    "With neither, each load races both with the store of its own round and with that "
+    "of the next": lambda it: {"RAW", "WAR"} == {*relayed(it, False, False)[0]},
+    "as in a sum, `count[0] += 1`? No barrier helps here either": lambda it: (
+        {"WAR", "WAW"} <= {*kinds(emulate(count_all)[1, 256](it.out).races)}
+    ),
     "without it, a RAW": lambda it: relayed(it, False, True)[0] == ["RAW"],
     "without it, a WAR": lambda it: relayed(it, True, False)[0] == ["WAR"],
     # ------------------------------------------------ branches and warps
@@ -249,8 +288,9 @@ CLAIMS = {
     "barrier, too": lambda it: (
         missing(rotate_some_early, it) and missing(it.rotate_some_wrong, it)
     ),
-    "some threads make one round fewer, unless 256 divides n": lambda it: (
+    "a loop may make one round fewer for some threads than for others": lambda it: (
         [uneven(it, length) for length in (1000, 1024)] == [True, False]
+        and not emulated(equal_rounds, it.long[:1000], 256)[0].barriers
     ),
     "the shared load (`LDS`) stands before the shared store (`STS`)": lambda it: (
         between(opcodes(it.hand_over_wrong, it.halves, it.a), "LDS", "STS") > 0
@@ -265,15 +305,14 @@ CLAIMS = {
         and not emulated(rotate_by_warps, it.a[:32])[0].races.minor
     ),
     # ------------------------------------------------ the rest
-    "so all four kernels have no race": lambda it: (
-        not any(
-            emulate(make_own(before, after))[1, 1024](it.sums, it.long).races
-            for before in (True, False)
-            for after in (True, False)
-        )
+    # of four barriers, the kinds of races without the third and the fourth, and so on
+    "The last two. After the third line each thread loads only the cell that it has "
+    "just stored, and after the fourth nobody touches the tile": lambda it: (
+        [in_place_with(it, kept) for kept in ((0, 1), (0,), (1,))]
+        == [[], ["WAR"], ["RAW"]]
     ),
     "RAW, since each thread loads what its neighbour stored in the same round, and "
-    "WAR, since a fast warp may be two rounds ahead": lambda it: (
+    "WAR: two rounds later the tile is stored again": lambda it: (
         [two_tiles(it, barrier) for barrier in (False, True)] == [["RAW", "WAR"], []]
     ),
     "Of 112 kernels with a race in this course's tests it reports 67": lambda it: (
