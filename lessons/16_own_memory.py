@@ -18,7 +18,7 @@ import numpy as np
 from numba import cuda, float32, uint32
 
 from helpers import (assemble, check, compare, device, emulate, exercise,
-                     measure, plot_sectors, plot_times)
+                     measure, plot_homes, plot_sectors, plot_times)
 
 device
 
@@ -133,24 +133,36 @@ plot_times([m.kernel for _, m in (indexed, named)],
 # In `count_by_index` nobody knows the face before the throw. So the compiler puts the counts where there are addresses. Where?
 
 # %% [markdown]
-# `assemble` shows the machine instructions behind each line of a kernel, each once, however often it is executed.
+# `assemble` shows the machine instructions behind each line of a kernel, each once, however often it is executed. (`by_index` alone prints all lines; here are those that touch `mine`.)
 # A load is an `LD`, a store an `ST`, and the next letter is the memory: `G` for global, `S` for shared.
 # Which letter stands in the line that counts?
 
 # %%
+def lines_with(made, text):
+    """Print the lines of an assembly in which this text stands."""
+    print(*(it for it in str(made).splitlines() if text in it), sep="\n")
+
+
 by_index, by_name = (assemble(kernel)[2, 128](counts, APART, 64)
                      for kernel in (count_by_index, count_by_name))
-by_index
+lines_with(by_index, "mine[")
 
 # %% [markdown]
-# An `L`: in `mine[seed >> 29] += 1`, a count is loaded from *local memory* (`LDL`), and stored back (`STL`). (The compiler repeats the body of this loop, too, so there are five of each.)
-# The first line of the output says how much each thread takes of it: 32 bytes, room for eight counts.
+# An `L`: in `mine[seed >> 29] += 1`, a count is loaded from *local memory* (`LDL`), and stored back (`STL`). (There are five of each, since the compiler repeats the body of this loop, too.)
 #
-# Of the other kernel (look at `by_name`) it says: "`mine` is in registers". That takes no local memory, and no more registers than the first kernel, so a multiprocessor holds as many warps of either.
+# In the other two lines each index is known, and still they touch local memory. For an array is in one place, and one line whose index is not known decides for all.
+#
+# Each thread takes as many bytes of it as eight counts need:
+
+# %%
+by_index.stack, by_name.stack
+
+# %% [markdown]
+# And `count_by_name` takes none: its counts are in registers. It takes no more of these than the first kernel, so a multiprocessor holds as many warps of either.
 #
 # ## Local memory has addresses
 #
-# **Local memory** is where the compiler puts an array whose indices it does not know, as a rule.
+# An array whose indices the compiler does not know goes, as a rule, to **local memory**.
 # *Local* says that one thread sees it, and not that it is near: it is a piece of global memory, behind the same caches.
 
 # %% [markdown]
@@ -173,9 +185,19 @@ plot_sectors([int(at) for at in 128 * faces + 4 * lanes])
 
 # %% [markdown]
 # To part them, give a warp four dice only. If eight *neighbours* share a die, they share a sector. If *every fourth* lane does, eight neighbours throw four dice, and may need four sectors. The faces in the warp, and so the lines, are as many.
+
+# %% [markdown]
+# ```
+# lane                          0 1 2 3 4 5 6 7 8 9 …   shift, mask
+# one die for all               0 0 0 0 0 0 0 0 0 0 …       0, 0
+# 4 dice, for 8 neighbours each 0 0 0 0 0 0 0 0 1 1 …       3, 3
+# 4 dice, for every fourth lane 0 1 2 3 0 1 2 3 0 1 …       0, 3
+# 32 dice                       0 1 2 3 4 5 6 7 8 9 …       0, 31
+# ```
 #
-# **Predict.** Does the second way take longer?
-# (`count_dealt` is `count_by_index`, but for the seed: lane `L` throws die `L >> shift & mask` of its warp.)
+# `count_dealt` is `count_by_index`, but for the seed: a lane throws die `lane >> shift & mask` of its warp.
+#
+# **Predict.** Does the third deal take longer than the second?
 
 # %%
 @cuda.jit
@@ -224,7 +246,6 @@ compare(dealt,
 # So it is the sectors that take most of the time, and the lines a little.
 #
 # Do they come from memory? The loads do not even leave the multiprocessor: L1 delivers them. But L1 passes every store on to L2, sector by sector: the last column has those of 4,096 throws.
-# (Which of the two holds the warps up, the loads or the stores, no launch here tells.)
 #
 # ## Is there a better place?
 #
@@ -256,12 +277,12 @@ compare({"registers": named, "shared memory": shared,
         "sectors to L2 per warp", by="where the counts are")
 
 # %% [markdown]
-# Shared memory! It executes hardly more instructions than local memory, and sends no count to L2 but the last ones.
+# Shared memory with an index is the fastest of the three. It executes hardly more instructions than local memory, and sends no count to L2 but the last ones.
 # Registers are behind it because of the comparisons: with nearly three times as many instructions as shared memory, the kernel does hardly anything but issue them.
 
 # %% [markdown]
 # The rule: an array of a thread's own gets into registers if each index is known when the kernel is compiled (a number, or the variable of a loop of fixed length), and if it is short enough to fit. Then nothing need be loaded or stored.
-# An index that comes from data sends it to local memory (the first exercise has an exception). If you need one, give each thread a column of shared memory. It takes room: eight counts for 1,024 threads are 32 KB.
+# An index that comes from data sends the array to local memory, as a rule. If you need such an index, give each thread a column of shared memory, and mind the room: eight counts for 1,024 threads are 32 KB.
 
 # %% [markdown]
 # ## More numbers than registers
@@ -294,16 +315,26 @@ def thrower(**options):
 
 
 # %% [markdown]
-# The compiler takes 40 registers for it, so a multiprocessor holds one block of 1,024 threads where two could be.
-# There seems to be a remedy: `max_registers=32` forbids the compiler to take more. Now two blocks fit.
-# But the dice do not. Some values are **spilled**: the compiler stores them in local memory, and loads them back when they are needed. How many bytes of it a thread takes, `assemble` says:
+# The compiler takes 40 registers for it, so a multiprocessor holds one block of 1,024 threads where two could be: half of its warps.
+# Smaller blocks are a remedy that costs nothing. Where two of 1,024 do not fit, three of 512 do:
 
 # %%
 found = np.zeros(launch[0] * launch[1], np.uint32)
-assemble(thrower(max_registers=32))[launch](found, 1024).stack
+assemble(thrower())[2 * launch[0], 512](found, 1024).occupancy
 
 # %% [markdown]
-# That is room for 16 values, though the limit takes away eight registers only (why, we did not look).
+# For all 64 warps there is another way: `max_registers=32` forbids the compiler to take more.
+# But 32 registers do not hold the dice. Some values are **spilled**: the compiler stores them in local memory, and loads them back when they are needed. Where does that begin?
+
+# %%
+limits = {limit: assemble(thrower(max_registers=limit))[launch](found, 1024)
+          for limit in (40, 38, 36, 32)}
+compare(limits, {"bytes of local memory": lambda it: it.stack,
+                 "room for warps": lambda it: it.occupancy.warps},
+        by="registers allowed")
+
+# %% [markdown]
+# With 38 the compiler still finds room for all, and with 36 it begins to spill. But only 32 let the second block in, and then 16 values have their room in local memory.
 #
 # **Predict.** Does the second block pay for it?
 
@@ -318,23 +349,21 @@ for name, kernel in (("as the compiler likes", thrower()),
         *(measure(kernel)[blocks, 1024](found, 1024)
           for blocks in (gpu.MULTIPROCESSOR_COUNT, launch[0])))
 
-compare(thrown, "registers",
-        {"bytes of local memory": lambda row: row[0].stack,
-         "room for warps": lambda row: row[0].occupancy.warps,
-         "µs, 132 blocks": lambda row: row[1].median_us,
-         "µs, 264 blocks": lambda row: row[2].median_us},
+compare(thrown,
+        {"µs, 132 blocks": lambda row: row[1].median_us},
+        "instructions per warp", "issue slots used, %", "waits most for",
+        {"µs, 264 blocks": lambda row: row[2].median_us},
         by="registers allowed")
 
 # %% [markdown]
-# It does not, by far.
-# Look at the 132 blocks first, one on each multiprocessor with either kernel: nothing differs but the limit. The kernel that spills takes seven times as long, for 1.5 times as many instructions. Its warps wait for local memory, and those of the other never do. A request for a spilled value touches only one line, but at each round of 32 dice a warp stores 16 values, and all go on to L2.
-
-# %% [markdown]
-# With twice as many blocks, the free kernel runs them one after another, and takes twice as long. The limited one runs them together, and still takes 1.8 times as long.
+# By far, the second block does not pay.
+# Look at the 132 blocks first, one on each multiprocessor with either kernel: nothing differs but the limit. The kernel that spills takes more than six times as long, for 1.5 times as many instructions. Its warps wait for local memory, and those of the other never do.
+#
+# With twice as many blocks, the free kernel runs them one after another, and takes twice as long. The limited one runs them together, and takes nearly twice as long, too.
 # The free kernel does not even lack warps: with one block it already uses 88% of its issue slots, so a second one beside it could save an eighth at most.
 
 # %% [markdown]
-# The rule: before you limit registers, ask `assemble` what will be spilled. If it is nothing, the limit may pay: measure. (No kernel of this page shows it.)
+# The rule: if registers keep warps out, try smaller blocks first. Before you limit registers, ask `assemble` what will be spilled, and whether another block then fits.
 
 # %% [markdown]
 # ## One number for all lanes
@@ -343,7 +372,7 @@ compare(thrown, "registers",
 # Up to 64 KB of them can lie in **constant memory**. `cuda.const.array_like` puts a host array there when the kernel is compiled.
 # It is a piece of global memory, too, but behind a cache of its own, made for one case: all lanes ask for the same cell. One read serves them all, a **broadcast**, as in shared memory.
 #
-# What if they do not? Let a warp walk along a chain, a circle in which each cell leads to the one 17 further on. Its lanes begin in one cell, or in some side by side.
+# What if they do not? Let a warp walk in a circle of cells, each of which says where to go next. Its lanes begin in one cell, or in several side by side.
 
 # %%
 def make_walk(cells):
@@ -380,7 +409,7 @@ def walk_global(out, following, distinct, steps):
 
 
 # %% [markdown]
-# **Predict.** How much longer does a step take with 8, 16 or 32 different cells, in each of the two? And with one, if the circle is larger than 256 cells (1 KB)?
+# **Predict.** How much longer does a step take with 8, 16 or 32 different cells, in each of the two?
 
 # %% tags=["hide-input"]
 # Checks both walks, each from four cells.
@@ -402,32 +431,21 @@ tables = {kb: measure(make_walk(256 * kb))[1, 32](places, 1, STEPS)
           for kb in (4, 60)}
 
 
-def step_ns(m):
-    """The time of a step of a walk, if there is one."""
-    return 1000 * m.median_us / STEPS if m else np.nan
-
-
-rows = {(1, count): pair for count, pair
-        in zip(DISTINCT, zip(*walks.values(), strict=True), strict=True)}
-rows |= {(kb, 1): (m, None) for kb, m in tables.items()}
-compare(rows,
-        {f"{place}, ns a step": lambda row, at=at: step_ns(row[at])
+compare(dict(zip(DISTINCT, zip(*walks.values(), strict=True), strict=True)),
+        {f"{place}, ns a step":
+         lambda row, at=at: 1000 * row[at].median_us / STEPS
          for at, place in enumerate(walks)},
-        by=("KB of the circle", "different cells"))
+        by="different cells")
 
 # %% [markdown]
-# The cache of constant memory delivers one cell at a time: a step to one cell takes 17 ns, and each further cell adds 5.6. With 32 cells a walk takes nine times as long as in L1.
-# In L1 it makes no difference, if they lie side by side: 32 such cells take as long as one. (Scattered ones were not measured.)
+# The cache of constant memory delivers one cell at a time: a step to one cell takes 17 ns, and each further cell adds 5.6. L1 delivers 32 cells that lie side by side as fast as one. So with 32 cells a walk in constant memory takes nine times as long as in L1.
 #
-# With all lanes in one cell, constant memory is a little faster than L1, but only while the circle is small: in one of 4 KB a step already takes three times as long as in one of 1 KB. (In one of 60 KB it takes hardly longer than that.)
-
-# %% [markdown]
 # The rule: use constant memory for a few numbers that all lanes need at the same moment, and not for a table in which each lane looks up a cell of its own.
 
 # %% [markdown]
 # <details><summary>For the curious: the caches of constants, and constants that are nowhere</summary>
 #
-# By these times a first cache holds less than 4 KB, and what answers behind it at least 60. NVIDIA's [guide](https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#features-and-technical-specifications) gives 8 KB, which fits neither.
+# With all lanes in one cell, constant memory is a little faster than L1 above. But that circle has 1 KB. In one of 4 KB a step takes three times as long, and in one of 60 KB hardly longer than that. So a first cache holds 1 KB and hardly more than 4, and what answers behind it at least 60.
 #
 # If the compiler knows the index of a constant, it can write the number into the instruction that uses it, and nothing is loaded.
 # A kernel's arguments, such as the address of an array, lie in constant memory, too: the machine code calls them `c[0x0][…]`, and a constant array `c[0x3][…]`.
@@ -461,15 +479,16 @@ run.uninitialised
 #
 # ## Which memory for which number?
 #
-# Ask two questions: who needs the number, and who knows its index? (The sizes are an H200's.)
-#
-# | memory | who sees it | size | good for | what it costs |
-# |---|---|---|---|---|
-# | registers | a thread | 256 KB in each multiprocessor, at most 255 registers a thread | a thread's own numbers, short arrays with known indices | with more than 32 a thread, fewer warps |
-# | local | a thread | part of global memory | what no register holds: spills, arrays indexed by data | sectors; stores that go to L2 |
-# | shared | a block | 228 KB in each multiprocessor, 48 KB a block without asking | exchange, reuse, arrays indexed by data | copying, barriers |
-# | constant | all threads, read-only | 64 KB, of which little is near | a few numbers, one for all lanes at a time | a wait for each further cell |
-# | global, in L1 | all threads, and the host | what shared memory leaves of 256 KB | what was just used | it may be gone again |
+# Ask two questions: who needs the number, and who knows its index?
+
+# %% tags=["hide-input"]
+# Draws which memory is for which number, with the sizes of this GPU.
+plot_homes(4 * gpu.MAX_REGISTERS_PER_MULTIPROCESSOR,
+           gpu.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, gpu.TOTAL_CONSTANT_MEMORY,
+           cuda.current_context().get_memory_info().total)
+
+# %% [markdown]
+# The darker, the nearer. Local memory is in no box: it is where a thread's numbers go when registers or a column of shared memory have no room.
 #
 # The counts of our dice: one thread needs each of them, but only the data knows its index. So they belong in a column of shared memory.
 
@@ -480,7 +499,7 @@ run.uninitialised
 #
 # <details><summary>Answer</summary>
 #
-# In registers: there is no local memory left. With four cells, the compiler compares each face thrown with all four, as `count_by_name` does. It decides, so look.
+# In registers, though the data give the index: there is no local memory left. With four cells, the compiler compares each face thrown with all four, as `count_by_name` does. It decides, so look.
 #
 # </details>
 #
@@ -540,7 +559,7 @@ task.check(cubic)
 #
 # </details>
 #
-# The [assignment](assignments/16_own_memory.ipynb) has 4 exercises, this one among them.
+# The [assignment](assignments/16_own_memory.ipynb) has 4 exercises, these two among them. It begins with `where_it_lives`: six variables, and you say where each is.
 
 # %% [markdown]
 # ## In practice
