@@ -274,6 +274,13 @@ CLAIMS = {
     ),
     "With neither, each load races both with the store of its own round and with that "
     "of the next": lambda it: {"RAW", "WAR"} == {*relayed(it, False, False)[0]},
+    # the control: nothing but the number of barriers differs
+    "Each of them makes a round longer, though there is nothing left to wait for": (
+        lambda it: it.safe[0].median_us < it.safe[1].median_us < it.safe[8].median_us
+    ),
+    "More barriers than these two would be right as well": lambda it: (
+        not emulate(it.make_safe_relay(1))[1, 1024](it.sums, it.long).races
+    ),
     "as in a sum, `count[0] += 1`? No barrier helps here either": lambda it: (
         {"WAR", "WAW"} <= {*kinds(emulate(count_all)[1, 256](it.out).races)}
     ),
