@@ -52,7 +52,12 @@ from helpers.plotting.rates import (
     plot_rates,
     plot_speeds,
 )
-from helpers.plotting.sectors import plot_new_sectors, plot_requests, plot_sectors
+from helpers.plotting.sectors import (
+    plot_new_sectors,
+    plot_places,
+    plot_requests,
+    plot_sectors,
+)
 from helpers.plotting.shuffles import plot_fours, plot_shuffles
 from helpers.plotting.tiles import plot_register_tile, plot_tile_banks
 from helpers.plotting.timelines import (

@@ -244,3 +244,62 @@ def steps_text(new, since):
         word = "steps" if len(steps) > 1 else "step"
         parts.append(f"{many} in {word} {ranges(steps, ' to ')}")
     return ", ".join(parts)
+
+
+# ---------------------------------------------------------------- places in lines
+
+LANE = 0.34  # boxes, as high as a lane is drawn
+EIGHT = 8  # lanes, from one that is named to the next
+BETWEEN = 0.9  # boxes, from the lanes down to the counts
+
+
+def plot_places(addresses, kind="load", ax=None):
+    """At which place of its line each lane's number lies, and how many lie at each.
+
+    `addresses` are bytes of numbers of 4 bytes, from a multiple of 128, lane by lane;
+    None for a lane that takes no part.
+    """
+    refuse_what_is_no_request(addresses, WORD_BYTES, kind)
+    words = lanes_by_word(addresses)
+    found = Counter(word % WORDS_IN_LINE for word in words)
+    most = max(found.values())
+    colour = style.CONFLICT if most > 1 else style.KINDS[kind]
+    counts = LANE * len(addresses) + BETWEEN
+    rows = {
+        LANE * (lane + 0.5) - 0.5: f"lane {lane}"
+        for lane in range(0, len(addresses), EIGHT)
+    }
+    size = 0.75 + (counts + 1) * ROW_INCHES, WORDS_IN_LINE, counts + 1
+    with board(ax, *size, rows | {counts: "numbers"}) as ax:
+        draw_places(ax, addresses, colour)
+        boxes = [("", style.IDLE, 0.12)] * WORDS_IN_LINE
+        for place, numbers in found.items():
+            boxes[place] = numbers, colour, 0.3
+        fill_row(ax, counts, boxes)
+        ax.set_xticks([it + 0.5 for it in range(WORDS_IN_LINE)], range(WORDS_IN_LINE))
+        ax.tick_params(labelsize=style.SMALL)
+        ax.set_xlabel("place in the line")
+        above = {"offset": (0, 4), "va": "bottom"}
+        label(ax, 0, 0, counted(most, "cycle"), ha="left", fontweight="bold", **above)
+        text = "a row: a lane, and its number in the line that holds it"
+        note(ax, WORDS_IN_LINE, 0, text, ha="right", **above)
+    lanes = counted(sum(map(len, words.values())), "lane")
+    return Picture(ax.figure, f"{lanes}: {places_text(len(words), found, most)}.")
+
+
+def draw_places(ax, addresses, colour):
+    """Draw a low box for each lane, at the place of its number."""
+    for top in range(0, len(addresses), EIGHT):
+        high = LANE * min(EIGHT, len(addresses) - top)
+        cell(ax, 0, LANE * top, "", style.PLAIN, WORDS_IN_LINE, high, share=0.06)
+    for lane, address in enumerate(addresses):
+        if address is not None:
+            at = int(address) // WORD_BYTES % WORDS_IN_LINE
+            cell(ax, at, LANE * lane, "", colour, 1, LANE, share=0.8)
+
+
+def places_text(numbers, places, most):
+    """How the numbers lie in their lines, and how long they take, in words."""
+    at = "one place" if len(places) == 1 else f"{len(places)} places"
+    each = f", up to {most} at each" if most > 1 and len(places) > 1 else ""
+    return f"{counted(numbers, 'number')} at {at}{each}; {counted(most, 'cycle')}"

@@ -48,17 +48,17 @@ def plot_fences(first=True, second=True, ax=None):
 
     Not modelled: the load may find the new part without a fence, too.
     """
-    return plot_message(PARTS, first, second, ax)
+    return drawn_message(PARTS, first, second, ax)
 
 
 def plot_letter(fence=True, ax=None):
     """The same of a letter: one block stores it, fences and sets a flag, the other asks
     for the flag and loads, with a `fence` between or without.
     """
-    return plot_message(LETTER, True, fence, ax)
+    return drawn_message(LETTER, True, fence, ax)
 
 
-def plot_message(words, first, second, ax):
+def drawn_message(words, first, second, ax):
     """A message from block to block, with the first fence and the second or without."""
     spans, arrows, found = message(words, first, second)
     end = max(until for _, _, until, *_ in spans if until < inf) + 1

@@ -26,8 +26,8 @@ COURSE = {
     "checking": "check diagnosis tolerance",
     "exercises": "catalogue",
     "measuring": "baselines comparison counters measurement recordings store timing",
-    "plotting": "banks bars blocks boxes charts grids hierarchy instructions intervals "
-    "layouts products rates sectors shuffles tiles timelines traffic warps",
+    "plotting": "banks bars blocks boxes chains charts grids hierarchy instructions "
+    "intervals layouts products rates sectors shuffles tiles timelines traffic warps",
     "plotting.sliders": "explore page",
 }
 TOOL_OF_THE_COURSE = {  # what the course's own modules bring of the tool
