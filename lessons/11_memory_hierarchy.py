@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Know where a number lives
 #
-# *45 minutes*
+# *50 minutes*
 #
 # **What you'll do:** run one loop over two arrays, see what a step takes in each, find out which memory answers, and compute how many loads must be on their way to keep that memory busy.
 #
@@ -24,7 +24,7 @@ from helpers import (check, compare, device, emulate, exercise, load4,
 device
 
 # %% [markdown]
-# ## Why is one chain slower?
+# ## Does a step always take as long?
 #
 # Think of a treasure hunt: each place tells you only where the next one is.
 # In memory that is a **chain**.
@@ -33,8 +33,8 @@ device
 
 # %% [markdown]
 # Memory is divided into **lines** of 128 bytes, so a line has room for 32 cells of four bytes.
-# Our chains use one cell of each line, in shuffled order: 64, 0, 32 means that 64 leads to 0, 0 to 32, and 32 back to 64. So every step needs another line, anywhere in the array.
-# (`uint32` keeps a cell's number at 32 bits, as it is in the array.)
+# Our chains use one cell of each line, in shuffled order, so every step needs another line, anywhere in the array.
+# (`uint32` keeps a cell's number as short as it is in the array.)
 
 # %%
 KB, MB, GB = 2**10, 2**20, 2**30
@@ -65,12 +65,11 @@ cell = 0
 for _ in range(300):
     cell = short[cell]
 check(end[0], cell)
-run.coalescing.requests, run.coalescing.sectors     # of global memory
+run.coalescing.requests, run.coalescing.sectors     # 300 steps and a store
 
 # %% [markdown]
-# These were 300 steps through 8 KB, and the store at the end.
-# When a warp loads or stores, that is one **request**, however many lanes take part. Each of these is for one **sector**, a quarter of a line.
-# The emulator counts the same for every chain, however long: it counts what a kernel asks for, and does not model who answers.
+# When a warp loads or stores, that is one **request**, however many lanes take part. Each step makes one, and it is for one **sector**, a quarter of a line.
+# The emulator counts the same for every chain: it counts what a kernel asks for, and does not model who answers.
 #
 # **Predict.** Now one thread of a GPU makes 524,288 steps: through a chain of 16 KB, where these are thousands of rounds, and through one of 64 MB, where they are a single round. Does a step take as long in both?
 
@@ -89,19 +88,16 @@ compare({"16 KB": near, "64 MB": far},
 # The cells of both lie in the same memory. So what is different?
 #
 # ## Where a number can live
-#
-# Sizes differ, so ask the device; where there is none, the emulator answers as an H200.
 
 # %%
 gpu = cuda.get_current_device()
 plot_hierarchy(gpu.MULTIPROCESSOR_COUNT,
                4 * gpu.MAX_REGISTERS_PER_MULTIPROCESSOR,
-               gpu.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR,
-               gpu.TOTAL_CONSTANT_MEMORY, gpu.L2_CACHE_SIZE,
+               gpu.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, gpu.L2_CACHE_SIZE,
                cuda.current_context().get_memory_info().total)
 
 # %% [markdown]
-# Near memories are at the top, and on the right stands who sees them.
+# Near memories are at the top, and on the right stands who sees them. (Sizes differ, so the cell asks the device; where there is none, the emulator answers as an H200.)
 # Three of them you use by name:
 #
 # | memory | who sees it | how long it lasts | in Python |
@@ -118,8 +114,12 @@ plot_hierarchy(gpu.MULTIPROCESSOR_COUNT,
 # It looks in L1 first. If the sector is there, that is a **hit**. If not, L1 asks L2; and only if L2 lacks the sector, too, it asks memory.
 
 # %% [markdown]
-# On an H200, L1 and shared memory are one fast memory of 256 KB in each multiprocessor, by [NVIDIA's guide](https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#compute-capability-9-0); no attribute of the device says so. The part that is shared memory is called the carve-out. The driver chooses it, and a kernel may wish for one (`shared_memory_carveout`); the rest is L1.
-# (Local and constant memory in the figure are pieces of global memory with ways of their own: [Keep a thread's numbers close](16_own_memory.ipynb).)
+# <details><summary>For the curious: what a multiprocessor keeps for shared memory</summary>
+#
+# On an H200, L1 and shared memory are one fast memory of 256 KB in each multiprocessor, by [NVIDIA's guide](https://docs.nvidia.com/cuda/cuda-c-programming-guide/index.html#compute-capability-9-0). The part that is shared memory, 228 KB at most, is called the carve-out. The driver chooses it, and a kernel may wish for one (`shared_memory_carveout`); the rest is L1.
+# Local and constant memory are pieces of global memory with ways of their own: [Keep a thread's numbers close](16_own_memory.ipynb).
+#
+# </details>
 
 # %% [markdown]
 # ## How far: latency
@@ -127,9 +127,8 @@ plot_hierarchy(gpu.MULTIPROCESSOR_COUNT,
 # The time from a load to its number is the load's **latency**.
 # A walk measures it: a step waits for one load, and for the one instruction that computes its address.
 #
-# One thing would spoil the measurement.
-# `measure` empties the caches before each launch. So in the first round no cache has seen a line yet, and memory must bring every one.
-# We time a walk of whole rounds and one of twice as many, and subtract: what is left are steps to lines that were visited before.
+# But `measure` empties the caches before each launch. So in the first round no cache has seen a line yet, and memory brings each.
+# We time a walk of whole rounds and one of twice as many, and subtract. The first round is in both and drops out, as does the launch's start; steps to lines that were visited before are left.
 #
 # **Predict.** The chains grow from 16 KB to 64 MB. Where does a step become slower?
 #
@@ -162,7 +161,7 @@ plot_latency(SIZES, [ns(it) for it in warm.values()],
 
 # %% [markdown]
 # There are two plateaus, and behind them a rise, which may not have ended at 64 MB.
-# The dashed lines show how large the caches are; steps become slower before a chain is larger. (L1 has only a part of the 256 KB.)
+# The dashed lines show how large the caches are; steps become slower before a chain is larger. (The first one is for L1 and shared memory together, which are one memory; L1 has only a part of it.)
 #
 # Is it really the caches? The GPU counts how many bytes L1 requests from L2, and how many are read from memory. Here is a chain from each plateau, and the longest, by the step:
 
@@ -202,7 +201,7 @@ compare({"16 KB": warm[16 * KB], "4 MB": warm[4 * MB], "64 MB": warm[64 * MB],
 # In the first round memory delivers 64 bytes for each step, two sectors for one: L2 fetched the neighbour, too.
 #
 # L2 has 60 MB, but at 40 MB half as many bytes come from memory as at 64 MB, so half of the steps reach it. A step takes 269 ns there. Halves of 348 and 145 ns would make less. So if those to memory still take 348, those to L2 take longer, about 190 ns.
-# In the A100's L2, [each of two partitions caches for the multiprocessors next to it](https://developer.nvidia.com/blog/nvidia-ampere-architecture-in-depth/). Copies in both would explain that L2 is full early, and a longer path that it is slower; no counter here shows either.
+# In the A100's L2, [each of two partitions caches for the multiprocessors next to it](https://developer.nvidia.com/blog/nvidia-ampere-architecture-in-depth/). Copies in both would explain that L2 is full early, and a longer path that it is slower.
 #
 # </details>
 
@@ -243,7 +242,7 @@ emulate(read)[1, 128](sums, a, 16)
 check(sums.sum(), 4 * a.sum())      # 16 rounds read each number four times
 
 # %% [markdown]
-# **Predict.** The array grows from 4 KB to 1 GB. A step of the walk took 16 times as long from memory as from L1. Now that many ask at once, does L1 deliver 16 times as much?
+# **Predict.** The array grows from 4 KB to 1 GB. A step of the walk took 16 times as long from memory as from L1. Now that many ask at once, does L1 deliver so many times as much?
 
 # %% tags=["timing", "hide-input"]
 # Reads arrays of ten sizes with all threads that the GPU can hold.
@@ -266,12 +265,14 @@ plot_bandwidth(READ, [m.gb_per_s for m in reads.values()],
 
 # %% [markdown]
 # The curve is what the threads load in a second. The bars below show, by the counters, which level delivered it.
-# (The size is the whole array's. Of a large one, a multiprocessor touches only a part, so L1 lasts longer here than for the one walker. L2 still delivers more than half of 64 MB, and none of it to the walker; why, the counters do not say.)
 # Read a level's rate where its colour fills the bar: about 31,000 GB/s from L1, and 4,600 from memory, close to the 4,800 of its data sheet.
 # L2 fills no bar; at 16 MB nearly all bytes come from it, about 8,600 GB/s.
+#
+# (The size is the whole array's. Of a large one, a multiprocessor touches only a part, so L1 lasts longer here than for the one walker.)
 
 # %% [markdown]
-# So memory is 16 times as far as L1, yet it delivers a seventh of what all L1s deliver together.
+# So the answer is no. Memory is 16 times as far as L1, but L1 delivers only seven times as much.
+#
 # Latency and bandwidth are two properties: a wider road makes no lorry faster, but more of them arrive.
 
 # %% [markdown]
@@ -326,50 +327,47 @@ plot_in_flight(flying, latency, rate, "memory")
 
 # %% [markdown]
 # Three diamonds are the walk: with a warp on each multiprocessor, with eight, and with all 64 that it holds. The line that rises is Little's law for a load of 348 ns, and the level line is the rate of `read` from memory. (On both axes, equal distances are equal factors.)
+#
+# With 64 times as many walkers, so many times the bytes arrive, and the launch takes only a quarter longer. So the diamonds rise beside the line. They stay below it: the line is for loads alone, and they are of whole launches, which also start and end.
 
 # %% [markdown]
-# 64 times as many walkers bring as many times the bytes, and take only a quarter longer.
+# To fill the road, a thread must have more in flight: wider elements, or several loads before it waits.
+# `read` does both. Its threads can have 64 bytes in flight each, and all together 17 MB, about ten times what is needed. The rate cannot grow beyond memory's, so by the law the time must: 17 MB at 4,626 GB/s are 3.7 µs on the way.
+# The counters agree. A warp of `read` waits 3.4 µs for its four loads, ten times as long as a step of the walk.
 #
-# But they do not reach two thirds of memory's rate, not even half. The line is for loads alone, and a diamond for a whole launch, which also starts and ends. The steps should take 45 µs; the launch takes 54 with one warp, and 67 with 64. What lies between these two, the clock does not tell: a load may take longer when so many are in flight.
+# So **have as many bytes in flight as rate × latency; what is beyond that only waits longer.**
 
 # %% [markdown]
-# <details><summary>For the curious: does a load take longer?</summary>
-#
-# By the profiler's counters, hardly: with 64 warps, a step waits about as long as with one. But by its cycles the launch that they counted took 55 µs.
-#
-# A part of the difference may be how caches are emptied. `measure` writes 256 MB before each launch, so L2 is full of numbers that memory has yet to be given. They must leave as the launch's own come in, and so a read takes somewhat longer than after caches that were emptied by reading. In the counted launch memory had next to nothing to write.
-#
-# </details>
-
-# %% [markdown]
-# To have more in flight, a thread must ask for more: for wider elements, or for several before it waits.
-# `read` does both, and reaches memory's rate; how much each gains, it does not tell. Its threads can have 64 bytes in flight each, and all together about ten times what is needed. What is too much only waits longer: by the counters, a warp of `read` waits 3.4 µs for its four loads, ten times as long as a step of the walk.
-#
 # This is what many threads are for. They shorten no load; but so many loads are in flight that memory always works, and while some warps wait, others compute. That is called **latency hiding**.
 
 # %% [markdown]
 # ## What each level needs
 #
-# By Little's law each level needs its own amount in flight. If the GPU is full of threads, each thread's part is:
+# By Little's law each level needs its own amount in flight. If the GPU is full of threads, each thread's part is in the last column:
 
 # %% tags=["hide-input"]
-# Tabulates both measurements, and their product.
+# Tabulates each level's size, its measurements, and their product.
 LEVELS = {"L1": (16 * KB, 16 * KB), "L2": (4 * MB, 16 * MB),
           "memory": (64 * MB, GB)}
 walked = {level: ns(warm[chain]) for level, (chain, _) in LEVELS.items()}
 rates = {level: reads[size].traffic.get(level, np.nan)
          / reads[size].median_us / 1000
          for level, (_, size) in LEVELS.items()}
+whose = {"L1": "a multiprocessor", "L2": "all", "memory": "all, and the host"}
+total = cuda.current_context().get_memory_info().total
+known = {"L1": "a part of 256 KB", "L2": f"{gpu.L2_CACHE_SIZE // MB} MB",
+         "memory": f"{total / GB:.0f} GB"}
 
 compare({level: level for level in LEVELS},
-        {"latency, ns": walked.get, "bandwidth, GB/s": rates.get,
+        {"whose": whose.get, "size": known.get,
+         "latency, ns": walked.get, "bandwidth, GB/s": rates.get,
          "bytes a thread":
              lambda level: walked[level] * rates[level] / threads},
         by="level")
 
 # %% [markdown]
 # So by the law one `float32` for each thread is enough for L1, and for neither L2 nor memory.
-# (The latency is that of one thread that has the GPU to itself; the rate, that of all threads together, in 10^9 bytes a second.)
+# (The latency is that of one thread that has the GPU to itself. The rate is what this level delivered to all threads together.)
 #
 # | who asks | what decides |
 # |---|---|
@@ -382,47 +380,63 @@ compare({level: level for level in LEVELS},
 # %% [markdown]
 # ## On your own
 #
-# ★ A memory gives 1,000 GB/s, and a load takes 800 ns. How many threads keep it busy, if each has four `float32` in flight? (`exercise("in_flight")`, in the assignment, asks more.)
+# ★ Another GPU has 80 multiprocessors, and its memory gives 2,000 GB/s after 500 ns. If each multiprocessor holds 2,048 threads, how many bytes must each have in flight? And what rate do 80 blocks of 128 threads reach at most, with one `float32` each?
 #
 # <details><summary>Answer</summary>
 #
-# 1,000 GB/s × 800 ns are 800,000 bytes; at 16 bytes each, 50,000 threads.
+# 2,000 GB/s × 500 ns are 1,000,000 bytes; shared by 163,840 threads, 6.1 each.
+# 10,240 threads have 40,960 bytes in flight, and get them in 500 ns: 82 GB/s at most.
 #
 # </details>
 #
-# ★★ `embedding`: each word has a row in a table. Let neighbouring lanes take neighbouring columns of a row, so that a request touches few sectors.
+# ★ A kernel goes through an array twice. Which memory answers the second time, if the array has 20 MB, and if it has 500 MB? How would you change the second one?
+#
+# <details><summary>Answer</summary>
+#
+# L2 has kept the 20 MB; of 500 MB it has at most the end, and memory delivers again.
+# Go through a piece that fits in L2, twice, and then through the next.
+#
+# </details>
+#
+# ★★ `two_chains`: a thread walks two ways, one after the other. Let it have two loads in flight.
 
 # %%
-task = exercise("embedding")
+task = exercise("two_chains")
 task
 
 # %%
 @cuda.jit
-def embedding(out, table, words):
-    """Each thread makes one element."""
-    # your code, about 7 lines
+def two_chains(out, chain, starts, steps):
+    """Each thread walks along the chain from two cells."""
+    i = cuda.grid(1)
+    if i < out.size:
+        one, other = starts[0, i], starts[1, i]
+        for _ in range(steps):
+            one = chain[one]
+        for _ in range(steps):
+            other = chain[other]
+        out[i] = max(one, other)
 
 
-task.check(embedding)
+task.check(two_chains)
 
 # %% [markdown]
 # <details><summary>Solution</summary>
 #
 # ```python
 # @cuda.jit
-# def embedding(out, table, words):
-#     """Each thread makes one element."""
-#     col, i = cuda.grid(2)
-#     if i < out.shape[0] and col < out.shape[1]:
-#         word = words[i]
-#         if word >= 0:
-#             out[i, col] = table[word, col]
-#         else:
-#             out[i, col] = 0
+# def two_chains(out, chain, starts, steps):
+#     """Each thread walks along the chain from two cells."""
+#     i = cuda.grid(1)
+#     if i < out.size:
+#         one, other = starts[0, i], starts[1, i]
+#         for _ in range(steps):
+#             one = chain[one]
+#             other = chain[other]
+#         out[i] = max(one, other)
 # ```
 #
-# The lanes of a warp take neighbouring columns of one row, so they touch whole lines.
-# Without the inner `if`, `table[-1]` would be the last row, as in NumPy.
+# The second load does not need the first, so it leaves before that has arrived, and a round waits once for both.
 #
 # </details>
 #

@@ -499,7 +499,7 @@ task.check(mirror)
 #
 # ★★ `exercise("take_apart")`: take an array of structs apart into four arrays, so that no request touches more sectors than its bytes fill.
 #
-# The [assignment](assignments/12_coalescing.ipynb) has 6 exercises, these among them.
+# The [assignment](assignments/12_coalescing.ipynb) has 7 exercises, these among them.
 
 # %% [markdown]
 # ## In practice

@@ -13,50 +13,41 @@ LEFTS = 0, 32, 68  # of three of them; the others look alike
 ACROSS = LEFTS[-1] + WIDTH
 # of boxes: left, top, width, height, text, and the share of colour, paler the farther
 OF_ONE = (  # multiprocessor; three threads stand for all that run there
-    (0, 0, WIDTH, 38, "", 0.05),
+    (0, 0, WIDTH, 29.5, "", 0.05),
     *((1 + thread * 9.6, 2, 8.8, 5, "thread", 0) for thread in range(3)),
-    (1, 8.5, 28, 9, "registers, {registers}", 0.6),
-    (1, 19, 28, 7.5, "shared memory, {shared}", 0.45),
-    (1, 28, 14, 9, "L1 cache", 0.3),
-    (15.8, 28, 13.2, 9, "constant\ncache", 0.3),
+    (1, 8.5, 28, 8, "registers, {registers}", 0.6),
+    (1, 18, 10.5, 10, "L1 cache", 0.45),  # one memory, of which each has a part
+    (11.5, 18, 17.5, 10, "shared memory,\n{shared}", 0.45),
 )
 OF_ALL = (
-    (0, 41, ACROSS, 9, "L2 cache, {l2}", 0.2),
-    (0, 53, ACROSS, 20, "", 0.1),
-)
-IN_GLOBAL = (
-    (4, 62, 43, 8, "local memory: each thread's own", 0.2),
-    (51, 62, 43, 8, "constant memory, {constant}", 0.2),
+    (0, 33, ACROSS, 9, "L2 cache, {l2}", 0.2),
+    (0, 45.5, ACROSS, 11, "global memory, {memory}", 0.1),
 )
 
 
-def plot_hierarchy(multiprocessors, registers, shared, constant, l2, memory, ax=None):
+def plot_hierarchy(multiprocessors, registers, shared, l2, memory, ax=None):
     """The memories of a GPU, and who sees each; all sizes in bytes.
 
     `registers` and `shared` are those of one multiprocessor.
     """
-    sizes = {"registers": registers, "shared": shared, "constant": constant, "l2": l2}
+    sizes = {"registers": registers, "shared": shared, "l2": l2, "memory": memory}
     sizes = {name: size_text(it) for name, it in sizes.items()}
-    whole = size_text(memory)
-    with canvas(ax, 3.9) as ax:
+    with canvas(ax, 3.3) as ax:
         for left, number in zip(LEFTS, (0, 1, multiprocessors - 1), strict=True):
             note(ax, left + WIDTH / 2, -2.2, f"multiprocessor {number}")
             draw_boxes(ax, left, OF_ONE, sizes)
-        label(ax, 65, 19, "…", fontsize=14)
+        label(ax, 65, 15, "…", fontsize=14)
         draw_boxes(ax, 0, OF_ALL, sizes)
-        label(ax, ACROSS / 2, 57, f"global memory, {whole}")
-        draw_boxes(ax, 0, IN_GLOBAL, sizes)
         draw_sides(ax)
         bare(ax)
-        ax.set(xlim=(-15, ACROSS + 15), ylim=(75, -5))
+        ax.set(xlim=(-15, ACROSS + 15), ylim=(58, -5))
     return Picture(
         ax.figure,
         f"The memories, from near to far: {sizes['registers']} of registers in each "
-        f"multiprocessor, each thread with its own; {sizes['shared']} of shared "
-        "memory beside them, each block with its own, where the L1 cache lies too; "
-        f"{sizes['l2']} of L2 cache for all {multiprocessors} multiprocessors; and "
-        f"{whole} of global memory off the chip, where local memory and "
-        f"{sizes['constant']} of constant memory lie too.",
+        "multiprocessor, each thread with its own; beside each other the L1 cache, for "
+        f"all threads there, and up to {sizes['shared']} of shared memory, each block "
+        f"with its own; {sizes['l2']} of L2 cache for all {multiprocessors} "
+        f"multiprocessors; and {sizes['memory']} of global memory off the chip.",
     )
 
 
@@ -72,17 +63,17 @@ def draw_boxes(ax, beside, boxes, sizes, **options):
 def draw_sides(ax):
     """Write at the right who sees a row, and at the left how far it is."""
     seen = {
-        13: "one thread",
-        22.7: "one block",
-        32.5: "all threads\non it",
-        45.5: "all",
-        57: "all, and\nthe host",
+        12.5: "one thread",
+        20.5: "shared memory:\none block",
+        26.5: "L1: all on it",
+        37.5: "all threads",
+        51: "all threads\nand the host",
     }
     for at, who in seen.items():
         note(ax, ACROSS + 1.5, at, who, ha="left")
     arrow = {"arrowstyle": "->", "color": style.INK, "linewidth": 1.2}
-    ax.annotate("", (-5, 72), (-5, 4), arrowprops=arrow)
-    for at, text in ((8, "near,\nsmall"), (68, "far,\nlarge")):
+    ax.annotate("", (-5, 56), (-5, 4), arrowprops=arrow)
+    for at, text in ((7, "near"), (54, "far")):
         note(ax, -6.5, at, text, ha="right")
 
 

@@ -4,8 +4,7 @@ from math import ceil
 
 import numpy as np
 
-from helpers.exercises.arguments import numbers
-from helpers.exercises.exercise import Explain, Out, Predict, Write
+from helpers.exercises.exercise import Explain, Out, Predict, SpeedUp
 
 
 class InFlight(Predict):
@@ -64,87 +63,114 @@ class InFlight(Predict):
     }
 
 
-class Embedding(Write):
-    """Look up words in a table: row i of `out` is the row of `table` whose number is
-    `words[i]`. Where that is negative there is no word, and all of the row is $empty.
+class TwoChains(SpeedUp):
+    """Each thread walks `steps` cells along `chain` from `starts[0, i]`, and as many from
+    `starts[1, i]`; `out[i]` is the $of of the cells at which it ends. The kernel is
+    right, but a thread has one load in flight at any time. Let it have two: walk both
+    ways in one loop. The limit on instructions leaves no room for a second one.
     """
 
     stars, points = 2, 3
     choices = {
-        "empty": (0, 1),
-        "type": ("float32", "int32"),
-        "threads": ((32, 8), (64, 8)),
+        "ufunc": ("maximum", "minimum", "add"),
+        "type": ("uint32", "int32"),
+        "threads": (64, 32),
     }
-    even, ragged = ((16, 64), (32, 128)), ((1, 1), (5, 33), (37, 30))
-    budget = {"sectors": 4}
+    even, ragged = ((64, 40), (128, 64)), ((1, 1), (33, 1), (50, 45))
+    budget = {"warp_instructions": 540}
 
-    def inputs(self, rng, n, width):
-        known = 35 + n + n % 8
-        words = rng.integers(0, known, n)
-        none = rng.random(n) < 0.3
-        words[none] = -rng.integers(1, 10 ** rng.integers(1, 10, none.sum()))
-        words[rng.permutation(n)[:2]] = (0, known - 1)[:n]
-        table = numbers(rng, self.type, -9000, 9000, (known, width))
-        out = Out((n, width), self.type)
-        return {"out": out, "table": table, "words": words.astype(np.int32)}
+    def inputs(self, rng, n, steps):
+        chain = rng.permutation(3 * n + 64).astype(self.type)
+        starts = rng.integers(0, chain.size, (2, n)).astype(self.type)
+        out = Out(n, self.type)
+        return {"out": out, "chain": chain, "starts": starts, "steps": steps}
 
-    def launch(self, n, width):
-        return (ceil(width / self.across), ceil(n / self.down)), self.threads
+    def launch(self, n, steps):
+        return ceil(n / self.threads), self.threads
 
-    def spec(self, table, words):
-        return np.where(words[:, None] < 0, self.empty, table[words % len(table)])
+    def spec(self, chain, starts, steps):
+        for _ in range(steps):
+            starts = chain[starts]
+        return getattr(np, self.ufunc)(*starts)
 
-    across = property(lambda self: self.threads[0])
-    down = property(lambda self: self.threads[1])
+    @property
+    def of(self):
+        return {"maximum": "larger", "minimum": "smaller", "add": "sum"}[self.ufunc]
 
+    @property
+    def result(self):
+        return {
+            "maximum": "max(one, other)",
+            "minimum": "min(one, other)",
+            "add": "one + other",
+        }[self.ufunc]
+
+    given = """
+        @cuda.jit
+        def two_chains(out, chain, starts, steps):
+            \"\"\"Each thread walks along the chain from two cells.\"\"\"
+            i = cuda.grid(1)
+            if i < out.size:
+                one, other = starts[0, i], starts[1, i]
+                for _ in range(steps):
+                    one = chain[one]
+                for _ in range(steps):
+                    other = chain[other]
+                out[i] = $result
+    """
     answer = """
         @cuda.jit
-        def embedding(out, table, words):
-            \"\"\"Each thread makes one element.\"\"\"
-            col, i = cuda.grid(2)
-            if i < out.shape[0] and col < out.shape[1]:
-                word = words[i]
-                if word >= 0:
-                    out[i, col] = table[word, col]
-                else:
-                    out[i, col] = $empty
+        def two_chains(out, chain, starts, steps):
+            \"\"\"Each thread walks along the chain from two cells.\"\"\"
+            i = cuda.grid(1)
+            if i < out.size:
+                one, other = starts[0, i], starts[1, i]
+                for _ in range(steps):
+                    one = chain[one]
+                    other = chain[other]
+                out[i] = $result
     """
     wrong = {
-        "no guard": (
-            "bounds",
-            "if i < out.shape[0] and col < out.shape[1]:",
-            "if True:",
+        "no guard": ("bounds", "if i < out.size:", "if True:"),
+        "guard one too far": ("bounds", "i < out.size", "i <= out.size"),
+        "guard of both starts": ("bounds", "i < out.size", "i < starts.size"),
+        "one way alone": ("wrong", "            other = chain[other]\n", ""),
+        "the other one first": (
+            "over_budget:warp_instructions",
+            "one = chain[one]\n            other = chain[other]",
+            "other = chain[other]\n        for _ in range(steps):\n"
+            "            one = chain[one]",
         ),
-        "no guard of the rows": ("bounds", " and col < out.shape[1]", ""),
-        "guard one too far": ("bounds", "col < out", "col <= out"),
-        "takes the last word": ("bounds", "if word >= 0:", "if True:"),
-        "word 0 is none": ("wrong", "word >= 0", "word > 0"),
-        "only -1 is none": ("bounds", "word >= 0", "word != -1"),
-        "nothing for no word": ("wrong", "out[i, col] = $empty", "pass"),
-        "copies the table": ("wrong", "table[word, col]", "table[i, col]"),
-        "swapped coordinates": ("wrong", "col, i = cuda", "i, col = cuda"),
-        "hard-coded width": ("bounds", "col < out.shape[1]", "col < 128"),
-        "four of a row a warp": (
-            "over_budget:sectors",
-            "col, i = cuda.grid(2)",
-            "thread = cuda.threadIdx.y * cuda.blockDim.x + cuda.threadIdx.x\n"
-            "    col = cuda.blockIdx.x * cuda.blockDim.x + thread // cuda.blockDim.y\n"
-            "    i = cuda.blockIdx.y * cuda.blockDim.y + thread % cuda.blockDim.y",
+        "one start": ("wrong", "starts[1, i]", "starts[0, i]"),
+        "the other follows the one": ("wrong", "chain[other]", "chain[one]"),
+        "a step too few": ("wrong", "range(steps)", "range(steps - 1)"),
+        "a step too many": ("wrong", "range(steps)", "range(steps + 1)"),
+        "forty steps": ("wrong", "range(steps)", "range(40)"),
+        "the cell after": (
+            "wrong",
+            "chain[one]",
+            "chain[(one + 1) % chain.size]",
         ),
-        "a thread does a row": (
-            "over_budget:work",
-            "if i < out.shape[0] and col < out.shape[1]:",
-            "for col in range(0 if col or i >= out.shape[0] else out.shape[1]):",
+        "forgets the other": ("wrong", "out[i] = $result", "out[i] = one"),
+        "keeps the way in memory": (
+            "over_budget:warp_instructions",
+            "other = chain[other]",
+            "other = chain[other]\n            out[i] = $result",
+        ),
+        "walks in the starts": (
+            "writes_input",
+            "one = chain[one]",
+            "one = chain[one]\n            starts[0, i] = one",
         ),
     }
     hints = {
-        "bounds negative": (
-            "Which numbers can stand in `words`, and what does an array do with a "
-            "negative index?",
-            "Numba counts a negative index from the end, as Python does: -1 is the "
-            "last row. It is no error, and it is not what is asked for.",
-            "Guard the two coordinates, and load from `table` only where the word is "
-            "not negative.",
+        "over_budget:warp_instructions": (
+            "When can the first load of the second loop leave? And how often does a "
+            "thread count to `steps`?",
+            "The two ways do not need each other, so both can take a step in each "
+            "round of one loop.",
+            "In one loop, load the next cell of both; a thread then waits once for "
+            "two loads.",
         ),
     }
 

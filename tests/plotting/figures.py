@@ -7,7 +7,7 @@ from thirty_two_lanes.core import style
 
 LANES = range(32)
 HALF = [lane < 16 for lane in LANES]
-SIZES = 2**18, 2**16, 2**12, 3 * 2**20, 5 * 2**30
+SIZES = 2**18, 2**16, 3 * 2**20, 5 * 2**30
 ASKED = {"L1": 100, "L2": 60, "memory": 30}
 WOVEN = np.add.outer(np.arange(16) % 2, np.arange(16) // 2 % 4 * 2)
 KINDS = ("float32", "float64", "global loads", "integers and addresses", "calls")

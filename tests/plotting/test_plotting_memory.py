@@ -136,12 +136,11 @@ SENTENCES = {
         "The rate of reading: not measured within 512 B.",
     ),
     "a hierarchy": (
-        lambda: plotting.plot_hierarchy(8, 2**18, 2**16, 2**12, 3 * 2**20, 5 * 2**30),
+        lambda: plotting.plot_hierarchy(8, 2**18, 2**16, 3 * 2**20, 5 * 2**30),
         "The memories, from near to far: 256 KB of registers in each multiprocessor, "
-        "each thread with its own; 64 KB of shared memory beside them, each block with "
-        "its own, where the L1 cache lies too; 3 MB of L2 cache for all 8 "
-        "multiprocessors; and 5 GB of global memory off the chip, where local memory "
-        "and 4 KB of constant memory lie too.",
+        "each thread with its own; beside each other the L1 cache, for all threads "
+        "there, and up to 64 KB of shared memory, each block with its own; 3 MB of L2 "
+        "cache for all 8 multiprocessors; and 5 GB of global memory off the chip.",
     ),
     "which memory for which number": (
         lambda: plotting.plot_homes(2**18, 2**16, 2**12, 5 * 2**30),

@@ -172,6 +172,7 @@ SAME = {  # what makes no difference, and why
     ("ray_sphere", "half"): EXACT,
     ("row_sums", "magnitude"): SQUARES,
     ("embedding", "float32"): PLACES,
+    ("two_chains", "float32"): PLACES,
     **{("csr", how): PLACES for how in SPOILT["i"]},
     **{("sort_records", how): BYTES for how in SPOILT["i"]},
     **{
