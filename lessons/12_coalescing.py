@@ -3,7 +3,7 @@
 #
 # *50 minutes*
 #
-# **What you'll do:** let a kernel take sixteen million numbers, first side by side and then with gaps, see it take more than twice as long, count why, and find the same waste in structs and matrices.
+# **What you'll do:** let a kernel take sixteen million numbers, first side by side and then with gaps, find out what the gaps cost, and find the same waste in structs and matrices.
 #
 # **What you'll learn:**
 #
@@ -116,12 +116,17 @@ explore(draw_request, offset=[0, 1], stride=(0, 9))
 # From stride 8 on, each lane has a sector of its own, and 28 of its 32 bytes are faint.
 # (At stride 0 all lanes load the same number, and one sector is enough.)
 #
-# The emulator counts it for the real kernel. (Shared memory, which it names, comes on the next page.)
+# So the rule of this page is: **let neighbouring lanes load and store neighbouring numbers.**
+# What follows says what it costs to break it, and when it costs nothing.
+#
+# The emulator counts it for the real kernel: look at the sectors of its load.
 
 # %%
 emulate(take)[4, 256](few_out, few, 0, 8)
 
 # %% [markdown]
+# (Shared memory, which the report names, comes on the next page.)
+#
 # ## Who needs the rest of a sector?
 #
 # The GPU counts sectors, too: those that requests touch, those that L1 asks of L2, and those that L2 asks of memory. The figure shows them as bytes, loads and stores together.
@@ -134,27 +139,30 @@ shown = {f"stride {stride}": by_stride[stride] for stride in (1, 2, 4, 8)}
 plot_levels({f"{name}, {m.median_us:,.0f} µs": m.traffic
              for name, m in shown.items()})
 
+# %% tags=["hide-input"]
+# Tabulates the same launches.
+compare({stride: by_stride[stride] for stride in (1, 2, 4, 8)},
+        "GB through memory", "memory busy, %", "µs", by="stride")
+
 # %% [markdown]
 # None.
-# All levels are asked for as much: the stores, and a sector for each number. (What memory lacks at the top are stores that L2 had not passed on when the kernel ended.)
+# At stride 8 all three levels move the same bytes: the stores, and a whole sector for each number loaded. (At stride 1, memory has less than L2: some stores were still in L2 when the kernel ended.)
 # A cache helps only if somebody asks for what it holds, and nobody asks for the 28 bytes between.
 #
-# Yet the time grows less than the bytes do. At stride 1 memory is idle half of the time: 65,536 blocks have to [start](01_first_kernel.ipynb), and this takes 43 of the 55 µs, even if they do nothing. At strides 4 and 8 memory is nearly always busy.
+# Yet the time grows less than the bytes do. At stride 1 memory is busy half of the time, and could deliver these bytes in 28 µs; but 65,536 blocks have to [start](01_first_kernel.ipynb), which takes 43 even if they do nothing. At strides 4 and 8 it is nearly always busy.
 #
-# **Predict.** With offset 1, each load touches five sectors instead of four. (The stores stay as they are.) Does it take a quarter longer?
+# **Predict.** With offset 1, each load touches five sectors instead of four. Must L2 deliver a quarter more?
 
 # %% tags=["timing", "hide-input"]
 # Compares the offsets.
 compare({offset: (m, emulate(take)[4, 256](few_out, few, offset, 1))
          for offset, m in ({0: by_stride[1]} | by_offset).items()},
-        "sectors per load", "sectors from L2 per warp", "µs", by="offset")
+        "sectors per load", "sectors from L2 per warp", by="offset")
 
 # %% [markdown]
-# No: each of these offsets costs 4%. That is not the fifth sector, for offset 8 touches four, and costs as much; what it is, we have not measured.
+# No. For each block, of eight warps, L1 asks L2 for 33 sectors in place of 32.
 #
-# (Most of this time is the start of the blocks, so the clock might not show a few sectors. Look at the count.)
-#
-# The fifth sector is the first one of the next warp's request. So somebody does need the rest, and L1 fetches it for both: for each block, of eight warps, it asks L2 for 33 sectors in place of 32. Only the last warp's neighbour is elsewhere, in another block.
+# The fifth sector is the first one of the next warp's request. So somebody does need the rest, and L1 fetches it for both. Only the last warp's neighbour is elsewhere, in another block.
 #
 # So do not count the sectors of one request alone.
 # **Ask who needs the rest of each sector.** If nobody does, memory has delivered it for nothing.
@@ -162,11 +170,11 @@ compare({offset: (m, emulate(take)[4, 256](few_out, few, offset, 1))
 # %% [markdown]
 # <details><summary>For the curious: beyond a sector</summary>
 #
+# On the clock, the fifth sector costs nothing: offset 1 takes as long as offset 8, which touches four.
+#
 # From stride 8 to 16, L1 and L2 are asked for no more, and yet the time nearly doubles: memory delivers twice the bytes.
 # The L2 of this GPU fetches pieces of 64 bytes, two sectors, and now one of the two goes unused.
 # At stride 12 the lanes are 48 bytes apart and touch each piece of 64: memory delivers 805 MB, all that lies between.
-#
-# At stride 32 no more bytes move than at 16, and the time still rises, by 13%. These counters do not say why.
 #
 # A view `a[1:]` of a device array has offset 1. On such a view `load4` faults: its address is no multiple of 16.
 #
@@ -189,6 +197,7 @@ def take_mass(out, particles):
 
 
 fields = [(name, np.float32) for name in ("x", "y", "z", "mass")]
+# without `align=True`, Numba would load a number byte by byte
 structs = np.zeros(1024, np.dtype(fields, align=True))
 structs["mass"] = few[:1024]
 
@@ -200,7 +209,6 @@ plot_requests({"mass, structs": [16 * lane + 12 for lane in range(32)],
                "mass, arrays": lanes_at()})
 
 # %% [markdown]
-# (Without `align=True`, Numba loads a number byte by byte.)
 # The masses lie 16 bytes apart: that is stride 4, and 16 sectors.
 # And what if a kernel needs all four fields?
 
@@ -242,8 +250,11 @@ compare(layouts, "sectors from L2 per warp",
 #
 # For all four fields, both layouts take the same time.
 # Here somebody needs the rest of a sector: the thread itself, whose four loads touch it one soon after the other. L1 requests it once.
+
+# %% [markdown]
+# So arrays of fields lose nothing when all are needed, and win when one is: keep apart what is not used together.
 #
-# So arrays of fields lose nothing when all are needed, and win when one is: keep apart what is not used together. (For lanes side by side. A particle from anywhere is in one sector as such a struct, and in four arrays in four.)
+# This holds where neighbouring lanes take neighbouring particles. If each lane takes a particle from anywhere, a struct is better: its 16 bytes are in one sector, and those from four arrays are in four.
 
 # %% [markdown]
 # ## Side by side, or a row apart
@@ -300,24 +311,59 @@ compare({"x to the column": copies[copy_along],
 # %% [markdown]
 # With x to the row, the copy takes more than three and a half times as long.
 #
-# This time somebody does need the rest of each sector: a sector holds eight columns, and each warp of the block has a column of its own.
+# The *block* needs the same sectors in both.
+# So this time somebody does need the rest of each sector: a sector holds eight columns, and each warp of the block has a column of its own.
 # In the loads that helps: L1 asks L2 for each sector once, as in the other copy.
 # In the stores it does not: L1 passes on what each request stores, 32 sectors at a time.
-# So is it the stores that are slow?
+#
+# **Is it the stores that are slow?** Go down a column on one side alone. Such a kernel is no copy but a *transpose*, which swaps rows and columns; it moves as many numbers, by the same blocks:
+
+# %%
+@cuda.jit
+def store_down(dst, src):
+    """Each thread moves one element, from a row into a column."""
+    col, row = cuda.grid(2)
+    dst[col, row] = src[row, col]
+
+
+@cuda.jit
+def load_down(dst, src):
+    """Each thread moves one element, from a column into a row."""
+    col, row = cuda.grid(2)
+    dst[row, col] = src[col, row]
+
+
+for kernel in store_down, load_down:
+    kernel[(SIDE // 32, SIDE // 32), (32, 32)](copied, matrix)
+    check(copied, matrix.T)
+
+# %% tags=["timing", "hide-input"]
+# Compares all four, on the large matrix.
+SIDES = {("along", "along"): copy_along, ("down", "along"): load_down,
+         ("along", "down"): store_down, ("down", "down"): copy_down}
+sides = {side: measure(kernel)[(LARGE // 32, LARGE // 32), (32, 32)](dst, src)
+         for side, kernel in SIDES.items()}
+
+compare(sides, "sectors from L2 per warp", "sectors to L2 per warp", "µs",
+        by=("loads", "stores"))
+
+# %% [markdown]
+# Yes. With the stores down a column, a kernel takes as long as `copy_down`, or nearly, whatever its loads do. With the loads down a column it takes half as long again as `copy_along`.
+#
+# So if one side must be scattered, let it be the loads, and let the rest of their sectors be needed soon. [Know when a cache makes up for it](17_when_l1_makes_up.ipynb) says how soon.
 
 # %% [markdown]
 # ## Four numbers a thread
 #
-# To find out, we need a kernel in which loads or stores alone can be scattered. Let each thread copy four elements.
-# On a CPU you would give it four *neighbours*.
-# On a GPU its next element could also lie a whole block further on.
+# Let each thread copy four elements.
+# On a CPU you would give it four *in a row*. On a GPU its next element could also lie a whole block further on.
 #
-# A pair says which: element `k` of thread `t` is at `pair[0] * t + pair[1] * k`. Loads and stores have a pair each.
+# A pair of numbers says which, as the comments show:
 
 # %%
 EACH = 4
-NEIGHBOURS = 4, 1       # thread t takes 4t, 4t + 1, 4t + 2, 4t + 3
-APART      = 1, 256     # thread t takes t, t + 256, t + 512, t + 768
+IN_A_ROW    = 4, 1      # thread t takes 4t, 4t + 1, 4t + 2, 4t + 3
+BLOCK_APART = 1, 256    # thread t takes t, t + 256, t + 512, t + 768
 
 
 @cuda.jit
@@ -329,7 +375,7 @@ def copy_in_turn(dst, src, store, load):
         dst[block + store[0] * t + store[1] * k] = value
 
 
-for places in NEIGHBOURS, APART:
+for places in IN_A_ROW, BLOCK_APART:
     copy_in_turn[1, 256](few_out, few, places, places)
     check(few_out, few[:1024])
 
@@ -337,42 +383,35 @@ for places in NEIGHBOURS, APART:
 # **Predict.** Which of the two is coalesced? Look at the lanes of one warp at `k = 0`:
 
 # %%
-plot_requests({"NEIGHBOURS, k = 0": lanes_at(stride=4),
-               "APART, k = 0": lanes_at()})
+plot_requests({"IN_A_ROW, k = 0": lanes_at(stride=4),
+               "BLOCK_APART, k = 0": lanes_at()})
 
 # %% [markdown]
-# `APART`, the one that looks scattered.
-# With four neighbours for each thread, the lanes are four elements apart, and a request touches 16 sectors. But the threads themselves need the rest of them, in the next three steps.
+# `BLOCK_APART`, the one that looks scattered.
+# With four in a row for each thread, the lanes are four elements apart, and a request touches 16 sectors. But the threads themselves need the rest of them, in the next three steps.
 #
 # **Predict.** Does a cache make up for these sectors, in the loads and in the stores?
 
 # %% tags=["timing", "hide-input"]
-# Measures both places, in loads and in stores.
+# Measures both places.
 COPIED = 2**26
-names = {"apart": APART, "neighbours": NEIGHBOURS}
-fours = {(load, store): measure(copy_in_turn)[COPIED // 1024, 256](
-    dst.ravel(), src.ravel(), names[store], names[load])
-    for load in names for store in names}
+names = {"a block apart": BLOCK_APART, "in a row": IN_A_ROW}
+fours = {name: measure(copy_in_turn)[COPIED // 1024, 256](
+    dst.ravel(), src.ravel(), places, places)
+    for name, places in names.items()}
 
 compare(fours, "sectors from L2 per warp", "sectors to L2 per warp", "µs",
-        by=("loads", "stores"))
+        by="a thread's four")
 
 # %% [markdown]
-# Compare rows that differ in the stores alone. Where these go to neighbours, the copy takes 1.9 times as long with loads apart, and 2.4 times with loads of neighbours. (Where the pairs differ, the numbers change places; only the times matter.)
-# L1 collects next to no stores: nearly four times as many sectors arrive in L2.
-
-# %% [markdown]
-# In the loads, L1 makes up for neighbours: it asks L2 for hardly more. Here the copy is even faster with them; [Know when a cache makes up for it](17_when_l1_makes_up.ipynb) is about such gains, and about their limits.
-#
-# So if one side must be scattered, let it be the loads, and let the rest of their sectors be needed soon.
-# And in `copy_down`? [Use a tile where it pays](13_shared_memory.ipynb) goes down a column in its stores alone, and in its loads alone.
+# In the loads it does: L1 asks L2 for hardly more. In the stores it does not: nearly four times as many sectors arrive in L2, and the copy takes 1.9 times as long.
 
 # %% [markdown]
 # ## Four neighbours at once
 #
 # A thread can have neighbours *and* leave its lanes side by side, if it loads the neighbours at once.
 # `load4`, from the page before, loads 16 bytes, the most on this GPU. (`store4` stores as many.)
-# A warp's request then fills 16 sectors, and is still coalesced.
+# A warp's request then fills 16 sectors, uses all of them, and is coalesced.
 #
 # Try it in sums of rows, with a warp for each row, whose lanes add up their sums by [shuffles](02_warps.ipynb).
 # First a lane takes every 32nd number:
@@ -432,22 +471,22 @@ compare({"every 32nd number": by_ones, "every 32nd four": by_fours},
         "µs", "GB/s", "memory busy, %", by="a lane's share")
 
 # %% [markdown]
-# It takes a sixth less time, and keeps memory busy nearly all of it. It has more bytes in flight, and fewer instructions for each number; which of the two counts, we did not measure.
+# It takes a sixth less time, and keeps memory busy nearly all of it: it has more bytes in flight, and fewer instructions for each number.
 #
-# So the rule of this page is: **let neighbouring lanes load and store neighbouring numbers.**
+# So a lane may have four neighbours, if it takes them in one load.
 
 # %% [markdown]
 # ## What changed
 #
-# | launch | sectors per request | who needs the rest | times as long as with 4 |
-# |---|---:|---|---:|
-# | `take`, offset 1 | 5 | the next warp, from L1 | 1.04 |
-# | `take`, stride 8 | 32 | nobody | 2.6 |
-# | `take_mass`, structs | 16 | nobody | 1.6 |
-# | `copy_down` | 32 | other warps; L1 collects no stores | 3.6 |
-# | `copy_in_turn`, loads of neighbours | 16 | the thread, from L1 | 0.8 |
-# | `copy_in_turn`, stores to neighbours | 16 | the thread; L1 collects no stores | 1.9 |
-# | `sum_rows_by_fours` | 16 | there is no rest | 0.8 |
+# | launch | sectors per request | who needs the rest | times as long as |
+# |---|---:|---|---|
+# | `take`, offset 1 | 5 | the next warp, from L1 | 1.00, offset 8 |
+# | `take`, stride 8 | 32 | nobody | 2.6, stride 1 |
+# | `take_mass`, structs | 16 | nobody | 1.6, from an array |
+# | `load_down` | 32 | other warps, from L1 | 1.5, `copy_along` |
+# | `store_down` | 32 | other warps; L1 collects next to nothing | 3.4, `copy_along` |
+# | `copy_in_turn`, in a row | 16 | the thread; L1 collects next to nothing | 1.9, a block apart |
+# | `sum_rows_by_fours` | 16 | there is no rest | 0.8, by ones |
 
 # %% [markdown]
 # ## On your own
@@ -496,6 +535,15 @@ task.check(mirror)
 # The stores run backwards, and touch 4 sectors all the same: it matters which sectors are touched, not in which order.
 #
 # </details>
+
+# %% [markdown]
+# ★ Pixels are bytes, red, green and blue in turn, and each thread takes the red of one. How many sectors does a request touch, of how many lines? Who needs the rest, if a later kernel takes green? And if this one takes all three?
+#
+# <details><summary>Answer</summary>
+#
+# 32 lanes, 3 bytes apart, span 94 bytes: 3 sectors, in 1 line. For red alone, two thirds are for nobody: the later kernel comes when the image has left the caches, unless it is small. If each thread takes all three, its next two loads need them, and find them in L1.
+#
+# </details>
 #
 # ★★ `exercise("take_apart")`: take an array of structs apart into four arrays, so that no request touches more sectors than its bytes fill.
 #
@@ -514,4 +562,4 @@ task.check(mirror)
 # - [CUDA C++ Best Practices Guide, coalesced access](https://docs.nvidia.com/cuda/cuda-c-best-practices-guide/index.html#coalesced-access-to-global-memory): the same experiments with offsets and strides, in C++.
 # - [How to access global memory efficiently](https://developer.nvidia.com/blog/how-access-global-memory-efficiently-cuda-c-kernels/): the classic explanation.
 #
-# *Next:* [Use a tile where it pays](13_shared_memory.ipynb): a transpose has its lanes side by side where it loads, and in a column where it stores; can they be side by side on both sides?
+# *Next:* [Use a tile where it pays](13_shared_memory.ipynb): a transpose has its lanes in a column on one side; can they be side by side on both?

@@ -234,9 +234,11 @@ CLAIMS = {
         0.95 * 4800 < rate(it, GB, "memory") < 4800
         and 4800 == gpu_named(it.reads[GB].gpu).peak_gb_per_s
     ),
-    "Memory is 16 times as far as L1, but L1 delivers only seven times as much": lambda it: (
-        16 < ns(it, 64 * MB) / ns(it, 16 * KB) < 17
-        and about("7", rate(it, 16 * KB, "L1") / rate(it, GB, "memory"))
+    "Memory is 16 times as far as L1, but L1 delivers only seven times as much": (
+        lambda it: (
+            16 < ns(it, 64 * MB) / ns(it, 16 * KB) < 17
+            and about("7", rate(it, 16 * KB, "L1") / rate(it, GB, "memory"))
+        )
     ),
     "gets a sector of 32 bytes in 348 ns: 0.09 GB/s": lambda it: (
         about("348", ns(it, 64 * MB)) and about("0.09", 32 / ns(it, 64 * MB))
