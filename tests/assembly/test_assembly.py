@@ -34,6 +34,20 @@ def topics(found):
     return {(it.site.line, it.topic) for it in found.findings}
 
 
+@needs_compiler
+def test_a_docstring_may_be_all_that_a_kernel_has():
+    """Its code only ends, and belongs to the line of its definition."""
+
+    @cuda.jit
+    def end_at_once(out):
+        """Each thread ends at once."""
+
+    found = assemble(end_at_once)[1, 32](X)
+
+    assert 1 == found.opcodes["EXIT"]
+    assert {line_of(end_at_once, "def end_at_once")} == set(found.by_line)
+
+
 # ---------------------------------------------------------------- instructions
 
 LISTING = """

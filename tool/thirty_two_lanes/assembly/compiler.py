@@ -24,6 +24,7 @@ from numba.cuda import dispatcher as numba_dispatcher
 from numba.cuda.cudadrv import nvvm
 
 from thirty_two_lanes.core.errors import ExplainedError, KernelError, UnsupportedError
+from thirty_two_lanes.core.source import definition_of
 from thirty_two_lanes.frontend.refusals.refusals import refusal, unknown
 from thirty_two_lanes.frontend.target import stand_ins
 
@@ -107,6 +108,8 @@ def dotted(capability) -> str:
 
 def _lowered(function, types, options, capability):
     """A kernel lowered to LLVM, as Numba's `_Kernel` does it."""
+    from numba.cuda import lowering as numba_lowering  # the package's alone
+
     if options.get("link") or options.get("debug"):
         name = "link" if options.get("link") else "debug"
         raise KernelError(
@@ -116,7 +119,9 @@ def _lowered(function, types, options, capability):
     # in place of the one that Numba finds
     device = SimpleNamespace(compute_capability=capability)
     asked = numba_dispatcher, "get_current_device", lambda *number: device
-    with stand_ins(asked), warnings.catch_warnings():
+    # Numba's own fails where a docstring is all that a function has
+    line = numba_lowering, "get_func_def_lineno", _line_of_definition
+    with stand_ins(asked, line), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a kernel whose source is not available
         made = numba_compiler.compile_cuda(
             function,
@@ -134,6 +139,12 @@ def _lowered(function, types, options, capability):
     numba_compiler.kernel_fixup(kernel, False)
     nvvm.set_launch_bounds(kernel, options.get("launch_bounds"))
     return made
+
+
+def _line_of_definition(function) -> int | None:
+    """The line of a function's `def`; None where its source is not available."""
+    found = definition_of(function)
+    return found and found.lineno
 
 
 def _nvvm_options(options):
