@@ -38,6 +38,7 @@ BLOCKS = "No barrier orders threads of different blocks: "
         ({"scope": "copy"}, "Put `wait_copies` between the copy and this line"),
         ({"scope": "copy"} | ATOMIC, "Put `wait_copies` between the copy and this"),
         ({"scope": "grid"}, "cut between line 7 and line 8"),
+        ({"scope": "grid"}, "or signal with an atomic that the cell is stored, with"),
         (BACK | {"scope": "grid", "next_turn": True}, "between line 7 and line 8"),
         (SAME | {"scope": "grid"}, f"{BLOCKS}use `cuda.atomic`, or give each thread"),
         (ATOMIC, f"{ATOMICS}atomic, or put a barrier between them"),

@@ -194,11 +194,17 @@ class Race:
                 "No barrier orders threads of different blocks: use `cuda.atomic`, or "
                 "give each thread a cell of its own"
             )
-        return (
+        remedy = (
             "No barrier orders threads of different blocks: let each cell belong to "
             "one thread, use `cuda.atomic`, or make two launches, cut between "
             f"line {min(before, after)} and line {max(before, after)}"
         )
+        if self.kind == "RAW":
+            remedy += (
+                "; or signal with an atomic that the cell is stored, with "
+                "`cuda.threadfence()` before it, and after the one that sees the signal"
+            )
+        return remedy
 
     def _barrier(self):
         """Where a barrier would order the two lines, or what to do where none would."""
