@@ -1,5 +1,7 @@
 """The launches that a GPU refuses: too many threads, too much shared memory, a grid too
 large for a grid barrier. The limits are those of an H200.
+
+Not modelled: registers, for which a GPU may refuse a smaller grid with a grid barrier.
 """
 
 import numpy as np

@@ -79,6 +79,9 @@ class CompiledForTypes:
     def max_cooperative_grid_blocks(self, blockdim, dynsmemsize=0):
         """The blocks that an H200 holds at a time, by their threads and their shared
         memory.
+
+        Not modelled: registers, which may leave room for fewer: `assemble` shows them,
+        and how many blocks a multiprocessor holds (`occupancy`).
         """
         threads = int(np.prod(blockdim))
         shared_bytes = self.shared_mem_per_block + dynsmemsize
