@@ -1,4 +1,6 @@
-"""Exercises of lesson 19: who shares a cell with whom, and how blocks update one."""
+"""Exercises of lesson 19: who shares a cell with whom, how blocks update one, and how
+one block tells another what it has stored.
+"""
 
 from math import ceil
 from textwrap import indent
@@ -7,8 +9,8 @@ import numpy as np
 
 from helpers import emulate
 from helpers.exercises import sources
-from helpers.exercises.arguments import full
-from helpers.exercises.exercise import Fix, InOut, Predict
+from helpers.exercises.arguments import full, numbers
+from helpers.exercises.exercise import Fix, InOut, Out, Predict
 
 POOL = {
     "each thread in the block's cell": ("out[cuda.blockIdx.x] += 1",),
@@ -232,5 +234,101 @@ class Highest(Fix):
             "What may another block do between your load of `out[0]` and your store?",
             "Comparing and storing must be one step, which nothing can come between.",
             "There is an atomic that keeps the $most of two: `cuda.atomic.$update`.",
+        ),
+    }
+
+
+class Message(Fix):
+    """Block 0 puts $times times each element of `a` in `box`, and says so in `flag`,
+    which is 0 at first; block 1 waits for that, and copies the box to `out`. Each block
+    has one thread. Both have a fence, and each fence is at the wrong place: fix that.
+    """
+
+    stars, points, lines = 1, 2, 4
+    choices = {"times": (2, 3, 5), "type": ("int32", "float32")}
+    even, ragged = (16, 32), (1, 7, 45)
+
+    budget = {"lines": 4, "loads": {"a": 1}}
+
+    def inputs(self, rng, size):
+        return {
+            "out": Out(size, self.type),
+            "box": Out(size, self.type),
+            "flag": InOut(np.zeros(1, np.int32)),
+            "a": numbers(rng, self.type, -90, 90, size),
+        }
+
+    def launch(self, size):
+        return 2, 1
+
+    def spec(self, a):
+        return {"out": self.times * a, "box": self.times * a}
+
+    answer = """
+        @cuda.jit
+        def message(out, box, flag, a):
+            \"\"\"Block 0 fills the box and sets the flag; block 1 empties it.\"\"\"
+            if cuda.blockIdx.x == 0:
+                for i in range(a.size):
+                    box[i] = $times * a[i]
+                cuda.threadfence()
+                cuda.atomic.add(flag, 0, 1)
+            else:
+                while cuda.atomic.add(flag, 0, 0) < 1:
+                    pass
+                cuda.threadfence()
+                for i in range(a.size):
+                    out[i] = box[i]
+    """
+    told = "cuda.threadfence()\n        cuda.atomic.add(flag, 0, 1)"
+    told_early = "cuda.atomic.add(flag, 0, 1)\n        cuda.threadfence()"
+    asked = "while cuda.atomic.add(flag, 0, 0) < 1:\n            pass"
+    seen = f"{asked}\n        cuda.threadfence()"
+    seen_late = f"cuda.threadfence()\n        {asked}"
+    filled_box = "for i in range(a.size):\n            box[i] = $times * a[i]"
+    fault = told, told_early, seen, seen_late
+    wrong = {
+        "the writer's fence alone": ("race", seen, seen_late),
+        "the reader's fence alone": ("race", told, told_early),
+        "no fence at all": (
+            *("race", told, "cuda.atomic.add(flag, 0, 1)"),
+            *(seen, asked),
+        ),
+        "barriers for the fences": (
+            *("race", told, told.replace("threadfence", "syncthreads")),
+            *(seen, seen.replace("threadfence", "syncthreads")),
+        ),
+        "fences of the block": (
+            *("race", told, told.replace("threadfence", "threadfence_block")),
+            *(seen, seen.replace("threadfence", "threadfence_block")),
+        ),
+        "both fences before the flag": (
+            *("race", told, f"cuda.threadfence()\n        {told}"),
+            *(seen, asked),
+        ),
+        "the reader fences while it waits": (
+            *("race", seen, asked.replace("pass", "cuda.threadfence()")),
+        ),
+        "a flag that is stored": (
+            *("race", "cuda.atomic.add(flag, 0, 1)", "flag[0] = 1"),
+        ),
+        "the reader does not wait": ("race", f"{asked}\n        ", ""),
+        "the flag before the box": (
+            *("race", f"{filled_box}\n        {told}"),
+            f"{told}\n        {filled_box}",
+        ),
+        "the box twice as full": ("wrong", "= $times * a[i]", "= 2 * $times * a[i]"),
+        "one element too few": (
+            *("wrong", "for i in range(a.size):\n            out"),
+            "for i in range(1, a.size):\n            out",
+        ),
+    }
+    hints = {
+        "race between blocks": (
+            "What must have arrived before the flag is set? And what must not be older "
+            "than the flag that was seen?",
+            "A fence orders what its own thread does before it and after it: on each "
+            "side, which two things are to stay in order?",
+            "Store, fence, signal in block 0; signal, fence, load in block 1.",
         ),
     }

@@ -332,8 +332,38 @@ ANSWERS = {
             ),
         ],
     },
+    "message": {
+        "a new value for the flag": [
+            ("cuda.atomic.add(flag, 0, 1)", "cuda.atomic.exch(flag, 0, 1)"),
+        ],
+        "equal to 0": [
+            ("cuda.atomic.add(flag, 0, 0) < 1", "cuda.atomic.add(flag, 0, 0) == 0"),
+        ],
+        "the product by the reader's side": [
+            ("box[i] = $times * a[i]", "box[i] = a[i] * $times"),
+        ],
+    },
+    "sums_of_all": {
+        "the fence by all threads, too": [
+            ("cuda.syncthreads()\n    if column", "cuda.threadfence()\n    "
+             "cuda.syncthreads()\n    if column"),
+        ],
+        "by the rows of the parts": [
+            ("range(cuda.gridDim.x)", "range(parts.shape[0])"),
+        ],
+        "counting from one": [
+            ("cuda.atomic.add(finished, 0, 1)", "cuda.atomic.add(finished, 0, 1) + 1"),
+            ("ticket == cuda.gridDim.x - 1", "ticket == cuda.gridDim.x"),
+        ],
+    },
     "last_block": {
-        "by the number of parts": [("cuda.gridDim.x - 1", "len(parts) - 1")],
+        "set back for the next launch, by the number of parts": [
+            ("cuda.gridDim.x - 1", "len(parts) - 1"),
+            (
+                "out[0] = whole",
+                "out[0] = whole\n            cuda.atomic.exch(finished, 0, 0)",
+            ),
+        ],
         "beginning with the first part": [
             (
                 "whole = $type(0)\n            for i in range(parts.size):",
