@@ -41,7 +41,7 @@ run = emulate(count_wrong)[16, 256](count)
 count, run.races[0]
 
 # %% [markdown]
-# The emulator counts 8 threads. An H200 counted 1, in each of 1,000 launches. CUDA allows any count from 1 to 4,096, since the line is three steps: load, add, store. Another thread may come between:
+# The emulator counts 8 threads. An H200 counted 1, in each of 1,000 launches. How can that be? The line is three steps: load, add, store. Another thread may come between:
 #
 # | step | one thread | another thread | the cell |
 # |---|---|---|---|
@@ -50,9 +50,9 @@ count, run.races[0]
 # | 3 | stores 1 | | 1 |
 # | 4 | | stores 1 | 1 |
 #
-# Two additions, and the cell holds 1: a **lost update**.
+# Two additions, and the cell holds 1: a **lost update**. A 1 at the end says that whoever stored last had loaded the 0 of the start. (The emulator lets the eight warps of a block come one after another, and all blocks at the same time: one update of each warp is left.)
 #
-# A barrier would not help: it waits for its own block alone, and even there all additions are one line, in one interval.
+# A barrier would not help. It waits for its own block alone, and there is no place for one: load and store stand in the same line.
 
 # %% [markdown]
 # ## One step that nobody can divide
@@ -60,10 +60,10 @@ count, run.races[0]
 # Which thread comes first does not matter here, only that no other comes between its load and its store.
 #
 # An **atomic** loads, changes and stores a cell in one step. `cuda.atomic.add(out, 0, 1)` adds 1 to `out[0]`.
-# There are others, such as `max`, whose cell must begin with a value that is small enough, and `exch`, which only puts a new value in. Each returns the cell's value from before.
-# Atomics do not race with one another: each order of them is allowed, and each gives the same count.
+# There are others: `max`, whose cell must begin with a value that is small enough; `exch`, which only puts a new value in; `cas`, which does so if it finds a given old one. Each returns the cell's value from before.
+# Atomics do not race with one another: each order of them is allowed, and each gives the same count. With a plain load or store of the cell, they do.
 #
-# Where is that step done? Each multiprocessor has an L1 of its own; the first place that all share is L2. So that is where it is done: blocks meet in L2.
+# Where is that step done? Each multiprocessor has an L1 of its own; the first place that all share is L2. So that is where it is done: **blocks meet in L2**.
 
 # %%
 @cuda.jit
@@ -101,7 +101,7 @@ compare({"no work": no_work, "a race": race, "atomics on one cell": one_cell},
         "µs")
 
 # %% [markdown]
-# The atomics take 6.5 times as long as the race. The compiler has joined those of each warp to one, and still there are 524,288, one every 0.74 ns.
+# The atomics take 6.5 times as long as the race, though the compiler has joined those of each warp to one, which leaves half a million.
 # Are atomics slow? Or is it slow that all blocks meet in one place?
 #
 # To find out, let each block have a cell of its own. There are as many atomics as before.
@@ -125,8 +125,7 @@ compare({"no work": no_work, "atomics on one cell": one_cell,
          "atomics on a cell for each block": own_cells}, "µs")
 
 # %% [markdown]
-# Hardly longer than no work.
-# So the time goes to where the blocks meet, and not to the atomics.
+# Hardly longer than no work. So an atomic alone is not slow. Nor is one cell alone: the race has one, too, and took far less. Slow are atomics that *meet*, for they queue.
 #
 # Then is it the *cell*? Let the blocks share eight cells, each with an eighth of the atomics, and change how far these are apart.
 #
@@ -153,7 +152,9 @@ compare({"one": one_cell, "eight, side by side": in_eight[1],
 
 # %% [markdown]
 # Side by side they save nothing, a sector for each next to nothing, 128 bytes about half, and 16 KiB nearly all.
-# So atomics do not wait for a cell, but for a place in L2 that is larger than a sector. (How large, these launches do not settle.)
+# So atomics do not queue for a cell, but for a place that is larger than a sector.
+#
+# And the cells of all blocks, which cost nothing, did they not stand side by side? They did; but some thousand blocks run at a time, whose cells are 4 KiB, and these are many places.
 #
 # ## Meet less often
 #
@@ -162,7 +163,7 @@ compare({"one": one_cell, "eight, side by side": in_eight[1],
 # To give each block a copy of its own, and to add up the copies at the end, is called **privatization**.
 #
 # The block waits twice: the cell in shared memory must hold 0 before anybody adds, and the whole count before thread 0 loads it.
-# With `apart`, each block adds in a cell of its own again, to see what meeting costs.
+# With `apart`, each block adds in a cell of its own again, to see what meeting still costs.
 
 # %%
 def make_count_by_blocks(apart):
@@ -197,7 +198,7 @@ compare({"one cell": by_blocks, "a cell for each block": by_blocks_apart},
 
 # %% [markdown]
 # Meeting took nearly all of 387 µs; now it costs 8.
-# At 0.74 ns each, 65,536 atomics need some 48 µs, but at the same time the blocks need 43 to start and end, so little of it shows.
+# There is an eighth of the atomics, which need some 48 µs in their queue, but at the same time the blocks need 43 to start and end, so little of it shows.
 #
 # The rule: add up within the block, and send one atomic for each block.
 #
@@ -216,8 +217,11 @@ compare({"one cell": by_blocks, "a cell for each block": by_blocks_apart},
 # | 5 | | loads `box[0]` | 2 |
 
 # %% [markdown]
-# To ask for the flag, a block adds nothing to it: that is done in L2, too.
-# `cuda.threadfence()`, after the writer's store, waits until the letter is in L2. Only then the writer adds to the flag. (`after` is for later.)
+# Why does a block that waits not load the flag? It might find a copy in its own L1, again and again. So it adds 0, by an atomic, which is done in L2.
+#
+# The writer's **fence**, `cuda.threadfence()` (NVIDIA: *memory fence*), waits until the letter is in L2. Only then the writer adds to the flag. (With `after`, the reader has a fence, too: that is for later.)
+#
+# The reader adds `1 + beside`, which is 1: so its atomic must wait for the load, and it has surely looked.
 #
 # **Predict.** What does the reader load at the end?
 
@@ -235,7 +239,7 @@ def make_letter(after):
             cuda.atomic.add(flag, 0, 1)
         else:
             beside = box[1]
-            cuda.atomic.add(flag, 0, 1 + beside)  # once it has looked
+            cuda.atomic.add(flag, 0, 1 + beside)  # waits for the load
             while cuda.atomic.add(flag, 0, 0) < 2:
                 pass
             if after:
@@ -271,14 +275,20 @@ plot_letter(fence=False)
 #
 # ## See the signal, then look
 #
-# `cuda.threadfence()` is a **fence** (NVIDIA: *memory fence*). It orders what its thread does before it and after it, and waits for no other thread.
-# Each call does two things:
+# A fence orders what its thread does before it and after it, and waits for no other thread.
+# The writer's has done one thing; each can do two:
 #
-# - *For who tells:* what the thread has stored before is seen before what it does next. For this, an H200 waits until it is in L2.
-# - *For who listens:* what the thread loads next is no older than the signal that it has seen. For this, an H200 empties the multiprocessor's L1.
+# - *For the one who tells:* what the thread has stored before is seen before what it does next. For this, an H200 waits until it is in L2.
+# - *For the one who listens:* what the thread loads next is no older than the signal that it has seen. For this, an H200 empties the multiprocessor's L1.
 
 # %% [markdown]
 # The writer has its fence. The reader needs one, too, between the flag and the load: `after=True`.
+
+# %%
+plot_letter(fence=True)
+
+# %% [markdown]
+# The old copy is gone, and the load goes on to L2. On an H200:
 #
 # | the reader | old numbers in 1,000 launches |
 # |---|---|
@@ -292,9 +302,13 @@ plot_letter(fence=False)
 
 # %%
 arrays = [np.zeros(cells, np.int32) for cells in (1, 2, 1)]
-with_both = emulate(make_letter(after=True), strict=True)[2, 1](*arrays)
 run = emulate(make_letter(after=False), strict=True)[2, 1](*arrays)
-with_both.races, run.races
+run.races
+
+# %%
+arrays = [np.zeros(cells, np.int32) for cells in (1, 2, 1)]
+run = emulate(make_letter(after=True), strict=True)[2, 1](*arrays)
+run.races
 
 # %% [markdown]
 # So blocks meet in L2. Who changes a cell there queues there: let few meet.
@@ -363,14 +377,16 @@ task.check(highest)
 #         cuda.atomic.max(out, 0, tile[0])
 # ```
 #
-# Between the load of `out[0]` and the store, another block may store a larger element. `max` compares and stores in one step.
+# Between the load of `out[0]` and the store, another block may store a larger element. With `max` nothing comes between. (To ask `tile[0] > out[0]` first would still be a race: it is a plain load.)
 #
 # </details>
 
 # %% [markdown]
-# ★★ `exercise("dot")`, in the assignment: a dot product with one atomic for each block.
+# ★ `exercise("message")`, in the assignment: a letter of many numbers, whose two fences are both at the wrong place.
 #
-# The [assignment](assignments/19_from_block_to_block.ipynb) has 4 exercises, these two among them.
+# ★★ `exercise("dot")`, there, too: a dot product with one atomic for each block. Each thread adds another number, and in a *shared* cell, too, atomics queue: `emulate` counts that as bank conflicts, and the budget has none. So let the block halve, as in `highest`.
+#
+# The [assignment](assignments/19_from_block_to_block.ipynb) has 5 exercises, these three among them.
 
 # %% [markdown]
 # ## In practice

@@ -3,7 +3,7 @@
 #
 # *45 minutes*
 #
-# **What you'll do:** make a whole sum of the parts of many blocks in one launch, see it come out right in the emulator and wrong on an H200, put it right, and compare it with two other ways.
+# **What you'll do:** make a whole sum of the parts of many blocks in one launch, see it come out right in the emulator and wrong on an H200, put it right, and compare it with three other ways.
 #
 # **What you'll learn:**
 #
@@ -17,26 +17,41 @@
 import numpy as np
 from numba import cuda, float32, int32
 
-from helpers import (baseline, check, device, emulate, exercise, explore,
-                     plot_fences, table)
+from helpers import (assemble, baseline, check, device, emulate, exercise,
+                     explore, plot_fences, table)
 
 device
 
 # %% [markdown]
-# ## Which block, and when?
+# ## The same sum each time
 #
-# Each block has made a part of a sum, and the launch shall end with the whole.
-# An atomic of each block would add them in any order, and a sum of floats could come out a little different each time.
+# Each of eight blocks has a number, and the launch shall end with the sum. The obvious way is an atomic of each block. A `seed` chooses in which order the emulator lets blocks add:
+
+# %%
+@cuda.jit
+def add_in_any_order(out, a):
+    """Each block adds its number."""
+    cuda.atomic.add(out, 0, a[cuda.blockIdx.x])
+
+
+tenths, sums = np.arange(1, 9, dtype=np.float32) / 10, set()
+for seed in range(20):
+    whole = np.zeros(1, np.float32)
+    emulate(add_in_any_order, seed=seed)[8, 1](whole, tenths)
+    sums.add(whole.item())
+sums
+
+# %% [markdown]
+# Two sums of the same numbers, since floats round, and the rounding depends on the order. A program that is run twice should not differ.
 #
-# So each block stores its part in a cell of its own, and one block adds up the parts, from the first to the last.
+# So let each block store its part in a cell of its own, and one block add up the parts, from the first to the last.
 #
 # **Predict.** Which block can do that, and when?
 
 # %% [markdown]
-# Not block 0, waiting for the others. Blocks start in any order, and some start only when others have ended.
-# A block that waits keeps its place, and the one that it waits for may never get one.
+# Not block 0, waiting for the others: a block that waits keeps its place, and CUDA does not promise the others one meanwhile.
 #
-# Not the one with the highest number. On an H200, 16 blocks put their numbers in line with an atomic, in 1,000 launches: never in the order of the numbers, and block 0 came first in 206.
+# Nor the one with the highest number, since blocks come in any order. On an H200, 16 blocks lined up 1,000 times: never in the order of their numbers, and block 0 came first in a fifth of the launches.
 #
 # So nobody waits, and no number is chosen: whoever comes *last* does it, when all others have stored.
 #
@@ -54,34 +69,27 @@ device
 # | 4 | | | draws 2, the highest of three | 3 |
 # | 5 | | | adds up all parts | 3 |
 #
-# In `total`, each of eight blocks is one thread. It adds a number to its part (`+=`, not `=`: it will matter), and the last of `cuda.gridDim.x` blocks adds up the parts. (`before` and `after` are for later.)
+# In `total_wrong`, each of eight blocks is one thread. It adds its number to its part, as if many launches added to the same parts; so it loads its part before it stores it. The block that draws the highest ticket, `cuda.gridDim.x - 1`, adds up the parts.
 
 # %%
-def make_total(before, after):
-    """A kernel with or without each of its two fences."""
-    @cuda.jit
-    def total(out, parts, finished, a):
-        """Each block adds to its part; the last one adds up the parts."""
-        block = cuda.blockIdx.x
-        parts[block] += a[block]
-        if before:
-            cuda.threadfence()
-        ticket = cuda.atomic.add(finished, 0, 1)
-        if after:
-            cuda.threadfence()
-        if ticket == cuda.gridDim.x - 1:
-            whole = float32(0)
-            for i in range(parts.size):
-                whole += parts[i]
-            out[0] = whole
-    return total
+@cuda.jit
+def total_wrong(out, parts, finished, a):
+    """Each block adds to its part; the last one adds up the parts."""
+    block = cuda.blockIdx.x
+    parts[block] += a[block]
+    ticket = cuda.atomic.add(finished, 0, 1)
+    if ticket == cuda.gridDim.x - 1:
+        whole = float32(0)
+        for i in range(parts.size):
+            whole += parts[i]
+        out[0] = whole
 
 
 # %%
 a = np.arange(8, dtype=np.float32)
 whole, parts = np.zeros(1, np.float32), np.zeros(8, np.float32)
-finished, total = np.zeros(1, np.int32), make_total(before=False, after=False)
-run = emulate(total)[8, 1](whole, parts, finished, a)
+finished = np.zeros(1, np.int32)
+run = emulate(total_wrong)[8, 1](whole, parts, finished, a)
 check(whole, a.sum())
 run.races
 
@@ -93,14 +101,14 @@ run.races
 #
 # ## Which side went wrong?
 #
-# Both sides lack their fence.
+# It is the letter of [Let blocks meet in L2](19_from_block_to_block.ipynb), from each block to the last one, and both sides lack their fence.
 #
 # - The *store* may still be on its way to L2. The ticket, drawn after it, may be counted first.
 # - The *load* may find an old copy. Each block had loaded its own part, for the `+=`. All eight parts share one sector, so with its own part a block has fetched the seven others, too.
 #
 # Which of them was it on the H200? Change one thing at a time, always without a fence:
 #
-# | `total` without fences | wrong totals in 1,000 launches |
+# | without fences | wrong totals in 1,000 launches |
 # |---|---|
 # | as above | 1,000 |
 # | with `=` for `+=`, so that no block loads its part | 0 |
@@ -121,17 +129,38 @@ explore(plot_fences, first=[True, False], second=[True, False])
 # %% [markdown]
 # A box *count* is a ticket being drawn. By its ticket block 1 learns that block 0 has drawn one before.
 #
-# In `total` each block may be either, so it has a fence on both sides of the ticket. (`strict=True` makes the emulator ask for the second one, too.)
-#
-# **Predict.** CUDA allows an old part if either is missing. Without which of the two is the total wrong on an H200?
+# In `total` each block may be either, so it has a fence on both sides of the ticket, and `strict=True` makes the emulator ask for both:
 
 # %%
-total = make_total(before=True, after=True)
-whole, parts = np.zeros(1, np.float32), np.zeros(8, np.float32)
-finished = np.zeros(1, np.int32)
-run = emulate(total, strict=True)[8, 1](whole, parts, finished, a)
-check(whole, a.sum())
-run.races
+@cuda.jit
+def total(out, parts, finished, a):
+    """Each block adds to its part; the last one adds up the parts."""
+    block = cuda.blockIdx.x
+    parts[block] += a[block]
+    cuda.threadfence()
+    ticket = cuda.atomic.add(finished, 0, 1)
+    cuda.threadfence()
+    if ticket == cuda.gridDim.x - 1:
+        whole = float32(0)
+        for i in range(parts.size):
+            whole += parts[i]
+        out[0] = whole
+
+
+# %%
+sums = set()
+for seed in range(20):
+    whole, parts = np.zeros(1, np.float32), np.zeros(8, np.float32)
+    finished = np.zeros(1, np.int32)
+    run = emulate(total, strict=True, seed=seed)[8, 1](
+        whole, parts, finished, tenths)
+    sums.add(whole.item())
+run.races, sums
+
+# %% [markdown]
+# No race, and one sum, whichever block is the last.
+#
+# **Predict.** CUDA allows an old part if either fence is missing. Without which of the two is the total wrong on an H200?
 
 # %% [markdown]
 # | `total` | wrong totals in 1,000 launches |
@@ -141,13 +170,14 @@ run.races
 # | with the second fence alone | 0 |
 # | with both | 0 |
 #
-# It is wrong only if both are missing. Probably one is enough here since either one empties the last block's L1 after its `+=` and before it loads the parts.
+# Neither! It is wrong only if both are missing. Probably one is enough here since either one empties the last block's L1 after its `+=` and before it loads the parts.
 # That is luck again: CUDA asks for both, so write both.
 
 # %% [markdown]
 # ## A block of many threads
 #
-# First, the threads of a block add up their numbers, as they have counted in [Let blocks meet in L2](19_from_block_to_block.ipynb):
+# First, the threads of a block add up their numbers, as they have counted in [Let blocks meet in L2](19_from_block_to_block.ipynb).
+# From here on the numbers are `int32`, so that all ways to add them must agree to the last digit. For floats the threads of a block would add in a fixed order, too, as `sum_in_order` does, at the end; nothing between blocks would change.
 
 # %%
 @cuda.jit(device=True)
@@ -166,12 +196,21 @@ def sum_by_block(a, first, step):
 
 
 # %% [markdown]
-# (Floats would need a fixed order here, too, as in `sum_in_order`, at the end.)
-# Then thread 0 stores the part and draws the ticket for all of them:
+# (Between two calls there must be a barrier, lest thread 0 set the cell to 0 while others still load it.)
 #
-# - If others have stored, too, a barrier comes first: what it has shown to thread 0, thread 0's fence publishes as well.
-# - How do the others learn that theirs is the last block? Thread 0 stores the answer in a shared cell; after a barrier, all load it, and see what thread 0 sees.
-# - For the next launch, the last block sets `finished` back to 0, by an atomic.
+# Then the block goes on together:
+#
+# | | thread 0 | the others |
+# |---|---|---|
+# | 1 | stores the part, fences, draws, fences | |
+# | 2 | stores in `last[0]` whether it drew the highest ticket | |
+# | 3 | barrier | barrier |
+# | 4 | loads `last[0]` | load `last[0]` |
+# | 5 | if it is the last block: adds up parts | the same |
+#
+# What thread 0 may see after its fence, the others may see after the barrier of step 3. It works the other way round, too: where *all* threads store parts, a barrier comes before step 1, and thread 0's fence then publishes what they have stored.
+#
+# For the next launch, the last block sets `finished` back to 0: by an atomic, which is ordered with the tickets of the others.
 
 # %%
 @cuda.jit
@@ -206,21 +245,63 @@ run.races
 # %% [markdown]
 # ## All blocks wait
 #
-# What if every block needs the parts of all the others?
+# In the last block, one block goes on, and the others have ended. What if *every* block needs the whole, such as to divide its elements by it?
+#
 # The simplest barrier for the whole grid is the end of the kernel: a second launch sees all that the first one stored.
-# `sum_parts` makes the parts, and launched again, as one block, the whole of these.
 #
 # Within a kernel there is `cuda.cg.this_grid().sync()`, a barrier of the grid, with the fences in it.
 
 # %%
 @cuda.jit
+def shares(out, parts, a):
+    """Each block stores its part; all wait; all divide by the whole."""
+    part = sum_by_block(a, cuda.grid(1), cuda.gridsize(1))
+    if cuda.threadIdx.x == 0:
+        parts[cuda.blockIdx.x] = part
+    cuda.cg.this_grid().sync()
+    whole = sum_by_block(parts, cuda.threadIdx.x, cuda.blockDim.x)
+    for i in range(cuda.grid(1), a.size, cuda.gridsize(1)):
+        out[i] = a[i] / whole
+
+
+out = np.zeros(numbers.size, np.float32)
+run = emulate(shares)[16, 256](out, parts, numbers)
+check(out, numbers / numbers.sum())
+run.races
+
+# %% [markdown]
+# Now all blocks wait for all. What if one of them never gets a place?
+# That cannot happen: Numba makes this a **cooperative launch**, in which all blocks are on the GPU at the same time, or the launch is refused.
+# So the grid must be small. How small depends on what a block takes, here by its registers:
+
+# %%
+assemble(shares)[16, 256](out, parts, numbers).occupancy
+
+# %% [markdown]
+# On the 132 multiprocessors of an H200 that makes 660 blocks. (`emulate` knows nothing of registers: by threads alone, 1,056 would fit.) So a grid-stride loop goes through the elements.
+#
+# ## Which way?
+#
+# The table has the sum of 2²⁴ numbers by 528 blocks, all ways by turns: the parts alone, and the whole by an atomic of each block, by a second launch of one block right after the first, by the last block, and by a barrier of the grid, after which block 0 adds up the parts.
+
+# %%
+@cuda.jit
+def sum_by_atomics(out, a):
+    """Each block adds its part to the sum."""
+    part = sum_by_block(a, cuda.grid(1), cuda.gridsize(1))
+    if cuda.threadIdx.x == 0:
+        cuda.atomic.add(out, 0, part)
+
+
+@cuda.jit
 def sum_parts(parts, a):
-    """Each block stores its part."""
+    """Each block stores its part; of the parts, one block makes the whole."""
     part = sum_by_block(a, cuda.grid(1), cuda.gridsize(1))
     if cuda.threadIdx.x == 0:
         parts[cuda.blockIdx.x] = part
 
 
+# %%
 @cuda.jit
 def sum_after_all(out, parts, a):
     """Each block stores its part, all wait, one block adds up the parts."""
@@ -235,57 +316,39 @@ def sum_after_all(out, parts, a):
 
 
 # %%
+whole[0] = 0
+emulate(sum_by_atomics)[16, 256](whole, numbers)
+check(whole, [numbers.sum()])
+
 emulate(sum_parts)[16, 256](parts, numbers)
 emulate(sum_parts)[1, 256](whole, parts)
 check(whole, [numbers.sum()])
 
-run = emulate(sum_after_all)[16, 256](whole, parts, numbers)
-check(whole, [numbers.sum()])
-run.races
-
-# %% [markdown]
-# Now block 0 does wait. What if another block never gets a place?
-# That cannot happen: Numba makes this a **cooperative launch**, in which all blocks are on the GPU at the same time, or the launch is refused.
-# So the grid is small, on an H200 at most 1,056 blocks of 256 threads, and a grid-stride loop goes through the elements.
-#
-# ## What changed
-#
-# Which way to choose? The table has the sum of 2²⁴ numbers by 528 blocks, all ways by turns: `sum_parts`, which leaves the parts, the three ways above, and an atomic of each block.
-
-# %%
-@cuda.jit
-def sum_by_atomics(out, a):
-    """Each block adds its part to the sum."""
-    part = sum_by_block(a, cuda.grid(1), cuda.gridsize(1))
-    if cuda.threadIdx.x == 0:
-        cuda.atomic.add(out, 0, part)
-
-
-whole[0] = 0
-emulate(sum_by_atomics)[16, 256](whole, numbers)
+emulate(sum_after_all)[16, 256](whole, parts, numbers)
 check(whole, [numbers.sum()])
 
 # %% tags=["hide-input"]
 # Tabulates the recorded times, and what each way is for.
 USES = {
     "parts alone": "",
-    "an atomic of each block": "one cell, in any order",
-    "a second launch": "parts in order; all need all",
-    "the last block": "parts in order, in one launch",
-    "a barrier of the grid": "all need all, in one launch of a small grid",
+    "an atomic of each block": "one cell that is 0 before, in any order",
+    "a second launch": "all parts, for one block or for all",
+    "the last block": "all parts for one block, in one launch",
+    "a barrier of the grid": "all parts for all, in one launch that fits",
 }
 ways = {way: baseline(f"whole sum, {way}") for way in USES}
 table(["way to the whole", "µs", "for"],
       [(way, ways[way].median_us, use) for way, use in USES.items()])
 
 # %% [markdown]
-# A second launch, the last block and a barrier of the grid take within 2 µs of each other, and at most 4 more than the parts alone. So choose by what each can do:
+# The atomics are quickest, and quicker even than the parts alone, which do less. So not the meeting makes that difference. The compiler makes another loop of the same lines in each kernel, and a few microseconds more or less need not come from how the blocks meet.
+# The three others take within 2 µs of each other, and at most 4 more than the parts alone.
+#
+# So choose by what each can do:
 #
 # - one cell in which any order will do: an atomic of each block;
-# - parts in order: a second launch, which needs no fence, or the last block, where this launch must end with the whole;
-# - parts that all blocks need: a second launch, or a barrier of the grid, where all blocks fit.
-#
-# (Why the atomics take less than even the parts alone, we do not know: the order of the instructions in the loop differs, too.)
+# - all parts, for one block: a second launch, which needs no fence, or the last block, where this launch must end with the whole;
+# - all parts, for all blocks: a second launch, or a barrier of the grid, where all blocks fit.
 
 # %% [markdown]
 # ## On your own
@@ -299,7 +362,7 @@ table(["way to the whole", "µs", "for"],
 # </details>
 
 # %% [markdown]
-# ★★★ `last_block`: each block of 64 threads sums its elements, for which `sum_in_order` is there, and the last one adds up the parts. Thread 0 may do that alone.
+# ★★ `last_block`: each block of 64 threads sums its elements, for which `sum_in_order` is there, and the last one adds up the parts. Thread 0 may do that alone.
 
 # %%
 @cuda.jit(device=True)
@@ -351,11 +414,14 @@ task.check(last_block)
 # ```
 #
 # One thread stores, draws and loads, so no barrier is needed after the sum.
+# If the last block also sets `finished` back to 0, by an atomic, that is as right.
 #
 # </details>
 
 # %% [markdown]
-# The [assignment](assignments/20_the_last_block.ipynb) has 3 exercises, this one among them.
+# ★★★ `exercise("sums_of_all")`, in the assignment: all threads store parts, and all threads of the last block add them up.
+#
+# The [assignment](assignments/20_the_last_block.ipynb) has 4 exercises, these two among them.
 
 # %% [markdown]
 # ## In practice

@@ -244,11 +244,11 @@ class Message(Fix):
     has one thread. Both have a fence, and each fence is at the wrong place: fix that.
     """
 
-    stars, points, lines = 1, 2, 4
+    stars, points, lines = 1, 2, 8
     choices = {"times": (2, 3, 5), "type": ("int32", "float32")}
     even, ragged = (16, 32), (1, 7, 45)
 
-    budget = {"lines": 4, "loads": {"a": 1}}
+    budget = {"lines": 8, "loads": {"a": 1}}
 
     def inputs(self, rng, size):
         return {

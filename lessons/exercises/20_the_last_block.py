@@ -392,6 +392,12 @@ class SumsOfAll(Write):
                 if column == 0:
                     cuda.atomic.exch(finished, 0, 0)
     """
+    others = {
+        "each thread fences, too": (
+            "parts[block, column] = part",
+            "parts[block, column] = part\n    cuda.threadfence()",
+        ),
+    }
     stored = "parts[block, column] = part\n    cuda.syncthreads()"
     draw = "ticket = cuda.atomic.add(finished, 0, 1)"
     asked = "last[0] = ticket == cuda.gridDim.x - 1\n    cuda.syncthreads()"

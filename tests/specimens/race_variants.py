@@ -78,6 +78,27 @@ def make_relay_by_the_block(before, after):
     return relay_by_the_block
 
 
+def make_total(before, after):
+    """The lesson's `total`, with or without each of its two fences."""
+
+    @cuda.jit
+    def total(out, parts, finished, a):
+        block = cuda.blockIdx.x
+        parts[block] += a[block]
+        if before:
+            cuda.threadfence()
+        ticket = cuda.atomic.add(finished, 0, 1)
+        if after:
+            cuda.threadfence()
+        if ticket == cuda.gridDim.x - 1:
+            whole = float32(0)
+            for i in range(parts.size):
+                whole += parts[i]
+            out[0] = whole
+
+    return total
+
+
 @cuda.jit
 def total_of_stores(out, parts, finished, a):
     """The lesson's `total` without fences, where no block loads its part first."""
