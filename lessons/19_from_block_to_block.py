@@ -18,7 +18,7 @@ import numpy as np
 from numba import cuda, float32, int32
 
 from helpers import (check, compare, device, emulate, exercise, measure,
-                     plot_letter)
+                     plot_letter, plot_meeting)
 
 device
 
@@ -62,8 +62,15 @@ count, run.races[0]
 # An **atomic** loads, changes and stores a cell in one step. `cuda.atomic.add(out, 0, 1)` adds 1 to `out[0]`.
 # There are others: `max`, whose cell must begin with a value that is small enough; `exch`, which only puts a new value in; `cas`, which does so if it finds a given old one. Each returns the cell's value from before.
 # Atomics do not race with one another: each order of them is allowed, and each gives the same count. With a plain load or store of the cell, they do.
-#
-# Where is that step done? Each multiprocessor has an L1 of its own; the first place that all share is L2. So that is where it is done: **blocks meet in L2**.
+
+# %% [markdown]
+# Where is that step done? Each multiprocessor has an L1 of its own, in which no other one looks. The first that all share is L2. So that is where it is done, past the L1s: **blocks meet in L2**.
+
+# %%
+plot_meeting([5] * 4)
+
+# %% [markdown]
+# Four blocks change the same cell, and an arrow is an atomic. Here is the count:
 
 # %%
 @cuda.jit
@@ -125,7 +132,13 @@ compare({"no work": no_work, "atomics on one cell": one_cell,
          "atomics on a cell for each block": own_cells}, "µs")
 
 # %% [markdown]
-# Hardly longer than no work. So an atomic alone is not slow. Nor is one cell alone: the race has one, too, and took far less. Slow are atomics that *meet*, for they queue.
+# Hardly longer than no work. So an atomic alone is not slow. Nor is one cell alone: the race has one, too, and took far less. Slow are atomics that *meet*, for they queue:
+
+# %%
+plot_meeting([1, 4, 8, 13])
+
+# %% [markdown]
+# With a place for each block, nobody queues.
 #
 # Then is it the *cell*? Let the blocks share eight cells, each with an eighth of the atomics, and change how far these are apart.
 #

@@ -10,6 +10,7 @@ from helpers.plotting.blocks import (
     plot_exchange,
     plot_halo,
     plot_layer_walk,
+    plot_meeting,
     plot_strip_walk,
     plot_tree,
 )

@@ -9,6 +9,7 @@ from helpers.plotting.boxes import (
     refuse_too_many,
     width_for,
 )
+from helpers.plotting.timelines import ARROW
 from thirty_two_lanes.core import style
 from thirty_two_lanes.core.errors import ArgumentError
 from thirty_two_lanes.core.words import counted
@@ -51,6 +52,44 @@ def exchange_of(stores, loads, barrier):
         pairs = [f"{t} → {it}" for t, it in enumerate(cells) if it is not None]
         steps.append(f"{what}, thread → cell: {', '.join(pairs)}")
     return f"{steps[0]}; {'then a barrier; ' * barrier}{steps[1]}."
+
+
+def plot_meeting(places, ax=None):
+    """Blocks on multiprocessors, each with an L1, and below them L2, which all share:
+    the place to which each block's atomics go.
+    """
+    across, down = max(4 * len(places), *(it + 1 for it in places)), 4.6
+    refuse_too_many(across)
+    rows = {0: "block", 1: "its L1", 3.6: "L2"}
+    with board(ax, 0.2 + 5 * ROW_INCHES, across, down, rows, style.WIDTH_INCHES) as ax:
+        for place in range(across):
+            colour, share = look_of(places.count(place))
+            cell(ax, place, 3.6, "", colour, share=share)
+        for block, place in enumerate(places):
+            left, (colour, _) = 4 * block + 0.5, look_of(places.count(place))
+            cell(ax, left, 0, str(block), style.PLAIN, width=3)
+            cell(ax, left, 1, "", style.PLAIN, width=3, share=0.08)
+            arrow = ARROW | {"color": colour}
+            ax.annotate("", (place + 0.5, 3.6), (left + 1.5, 0.8), arrowprops=arrow)
+    return Picture(ax.figure, meeting_of(places))
+
+
+def look_of(blocks):
+    """The colour of a place that so many blocks change, and its share."""
+    if blocks == 0:
+        return style.PLAIN, 0
+    return (style.CONFLICT, 0.3) if blocks > 1 else (style.STORE, 0.45)
+
+
+def meeting_of(places):
+    """Who meets in L2, in words."""
+    told = [f"block {block} in place {place}" for block, place in enumerate(places)]
+    apart = len(set(places))
+    met = "each in its own" if apart == len(places) else f"in {counted(apart, 'place')}"
+    return (
+        f"Past their own L1s, {counted(len(places), 'block')} change L2, {met}: "
+        f"{', '.join(told)}."
+    )
 
 
 def plot_halo(blocks, threads, radius, window=None, ax=None):

@@ -55,11 +55,8 @@ FIGURES = {
     "plot_levels": lambda: plotting.plot_levels({"rows": ASKED}),
     "plot_look_back": lambda: plotting.plot_look_back(["prefix", "sum", "", "sum"], 2),
     "plot_look_backs": lambda: plotting.plot_look_backs([(0, 4), (0, 2), (1, 4)]),
-    "plot_new_sectors": lambda: [
-        plotting.plot_new_sectors(
-            {"rows": 4 * np.add.outer(9 * np.arange(4), np.arange(16))}, 8, kind=kind
-        )
-        for kind in style.KINDS
+    "plot_meeting": lambda: [
+        plotting.plot_meeting(it) for it in ([5] * 4, [1, 4, 8, 13])
     ],
     "plot_pipeline": lambda: plotting.plot_pipeline(3, buffers=(1, 3)),
     "plot_rates": lambda: plotting.plot_rates(
