@@ -433,7 +433,7 @@ compare({"strips of a row": row_strips[-1],
         "µs", "data path busy, %", "cycles per request", by="sums")
 
 # %% [markdown]
-# Now sums of rows take hardly longer than sums of columns. Their requests keep the data path busy for one cycle each, so it is no longer what they wait for.
+# Now sums of rows take no longer than sums of columns. Their requests keep the data path busy for one cycle each, so it is no longer what they wait for.
 
 # %% [markdown]
 # ## What changed

@@ -148,8 +148,8 @@ CLAIMS = {
             == 524_288 * atomics(it, it.count_atomically)[1]
         )
     ),
-    "The emulator lets the eight warps of a block come one after another, and all blocks "
-    "at the same time": lambda it: counted(it) == 256 // 32,
+    "The emulator lets the eight warps of a block come one after another, and all "
+    "blocks at the same time": lambda it: counted(it) == 256 // 32,
     "With a plain load or store of the cell, they do": lambda it: asked_first(it) == [
         "WAR"
     ],
@@ -185,8 +185,8 @@ CLAIMS = {
         and about("8", us(it.by_blocks) - us(it.by_blocks_apart))
         and as_many(it, *map(it.make_count_by_blocks, (False, True)))
     ),
-    "There is an eighth of the atomics, which need some 48 µs in their queue, but at the "
-    "same time the blocks need 43 to start and end": lambda it: (
+    "There is an eighth of the atomics, which need some 48 µs in their queue, but at "
+    "the same time the blocks need 43 to start and end": lambda it: (
         about("48", us(it.one_cell) * 65_536 / 524_288)
         and about("43", us(it.no_work))
         and us(it.by_blocks) < 0.7 * (48 + 43)

@@ -67,7 +67,7 @@ def in_any_order(it):
 
 
 def twice_in_a_row(it, barrier):
-    """The kinds of races of two sums by the block, with a barrier between or without."""
+    """The kinds of races of two sums by the block, with a barrier between or not."""
     add = it.sum_by_block
 
     @cuda.jit
@@ -236,8 +236,8 @@ CLAIMS = {
     "The compiler makes another loop of the same lines in each kernel": lambda it: (
         looped(it, it.sum_by_atomics) != looped(it, it.sum_parts)
     ),
-    "The three others take within 2 µs of each other, and at most 4 more than the parts "
-    "alone": lambda it: (
+    "The three others take within 2 µs of each other, and at most 4 more than the "
+    "parts alone": lambda it: (
         max(waiting(it)) - min(waiting(it)) < 2
         and 0 < max(waiting(it)) - us(it.ways["parts alone"]) < 4
     ),
