@@ -298,78 +298,41 @@ f"{needed / 1e6:.2f} MB are needed, {4 * threads / 1e6:.2f} are in flight"
 # %% [markdown]
 # It is not, if a load takes as long as a step of the walk: four bytes for each thread are only two thirds of what memory needs.
 #
-# Does it come true? Let many threads walk, side by side: lanes of a warp share a line, so each thread has four bytes in flight. Each step leads to cells that nobody has visited, so that memory answers.
-#
-# To have more in flight, a thread must ask for more before it waits: for wider elements, or for several. In `walk_four` it walks along four chains at once, and no load waits for the other three.
+# Does it come true? Let many threads walk, side by side: lanes of a warp share a line, so each thread has four bytes in flight. Each step leads to cells that nobody has visited, so that memory answers:
 
 # %%
-def make_ring(hops, walkers):
-    """Each cell leads to the one that comes so many walkers later."""
-    ring = np.arange(walkers, (hops + 1) * walkers, dtype=np.uint32)
-    ring[-walkers:] = np.arange(walkers)
-    return ring
-
-
-@cuda.jit
-def walk_four(out, following, steps):
-    """Each thread walks along four chains, a quarter of the ring apart."""
-    quarter = uint32(following.size // 4)
-    a = uint32(cuda.grid(1))
-    b, c = uint32(a + quarter), uint32(a + 2 * quarter)
-    d = uint32(a + 3 * quarter)
-    for _ in range(steps):
-        a, b = following[a], following[b]
-        c, d = following[c], following[d]
-    out[cuda.grid(1)] = a + b + c + d
-
-
-four = np.zeros(64, np.uint32)
-walk_four[1, 64](four, make_ring(8, 64), 2)     # each to the next quarter
-check(four, 4 * np.arange(64) + 6 * 128)
-
-# %% [markdown]
-# As before, subtract two walks, one of which is four times as long, and the start and end of a launch drop out.
-#
-# **Predict.** Where do the points lie with a warp on each multiprocessor, with all 64 that it holds, and with these and four chains a thread?
+HOPS = 128
+ring = np.arange(HOPS * threads, dtype=np.uint32)
+ring += np.uint32(threads)      # each cell leads to the one that comes
+ring[-threads:] -= np.uint32(ring.size)     # a whole GPU of threads later
 
 # %% tags=["timing", "hide-input"]
-# Walks once around two rings, with few threads and many.
-rings = {hops: make_ring(hops, threads) for hops in (128, 512)}
+# Walks with ever more threads, and draws them below what Little's law allows.
 ends = np.zeros(threads, np.uint32)
 
 
-def around(kernel, warps, chains=1):
-    """The measurements of both ways, with so many warps a multiprocessor."""
+def together(warps):
+    """The measurement of a walk with so many warps a multiprocessor."""
     blocks = gpu.MULTIPROCESSOR_COUNT * -(-warps // 32)
     each = 32 * min(warps, 32)
-    return [measure(kernel, bytes=4 * hops * blocks * each)[blocks, each](
-        ends, ring, hops // chains) for hops, ring in rings.items()]
+    return measure(walk, bytes=4 * HOPS * blocks * each)[blocks, each](
+        ends, ring, HOPS)
 
 
-crowds = {"1 warp": (1, around(walk, 1)), "64 warps": (64, around(walk, 64)),
-          "four chains": (4 * 64, around(walk_four, 64, 4))}
-
-# %% tags=["hide-input"]
-# Draws the steps by which the two differ, by what is in flight.
-def steps_alone(short, long):
-    """The GB/s of what the longer walk does more."""
-    return (long.bytes - short.bytes) / (
-        long.median_us - short.median_us) / 1000
-
-
-flying = {name: (128 * loads * gpu.MULTIPROCESSOR_COUNT, steps_alone(*walks))
-          for name, (loads, walks) in crowds.items()}
+crowds = {warps: together(warps) for warps in (1, 8, 64)}
+flying = {f"{warps} × 132 warps": (128 * warps * gpu.MULTIPROCESSOR_COUNT,
+                                   m.gb_per_s) for warps, m in crowds.items()}
 flying["read"] = 64 * threads, rate
 plot_in_flight(flying, latency, rate, "memory")
 
 # %% [markdown]
-# The line that rises is Little's law for a load of 348 ns, and the level line is the rate of `read` from memory. (On both axes, equal distances are equal factors.)
+# Three diamonds are the walk: with a warp on each multiprocessor, with eight, and with all 64 that it holds. The line that rises is Little's law for a load of 348 ns, and the level line is the rate of `read` from memory. (On both axes, equal distances are equal factors.)
 #
-# One chain a thread lies on the line that rises: as many times the walkers bring as many times the bytes. It ends where the threads do, at two thirds of memory's rate.
-# Four chains a thread lie on the level line: the same threads, with four loads on their way in place of one, keep memory busy.
+# With 64 times as many walkers, so many times the bytes arrive, and the launch takes only a quarter longer. So the diamonds rise beside the line. They stay below it: the line is for loads alone, and they are of whole launches, which also start and end.
 
 # %% [markdown]
-# And what is beyond the need? `read` has 64 bytes a thread in flight, 17 MB in all, about ten times what is needed. The rate cannot grow beyond memory's, so by the law the time must: 17 MB at 4,626 GB/s are 3.7 µs on the way.
+# To fill the road, a thread must have more in flight: wider elements, or several loads before it waits.
+# `read` does both. Its threads can have 64 bytes in flight each, and all together 17 MB, about ten times what is needed. The rate cannot grow beyond memory's, so by the law the time must: 17 MB at 4,626 GB/s are 3.7 µs on the way.
 # The counters agree. A warp of `read` waits 3.4 µs for its four loads, ten times as long as a step of the walk.
 #
 # So **have as many bytes in flight as rate × latency; what is beyond that only waits longer.**

@@ -19,7 +19,7 @@ from numba import cuda, float32
 
 from helpers import (check, compare, device, emulate, exercise, explore, load4,
                      measure, plot_levels, plot_requests, plot_sectors,
-                     plot_series, plot_times)
+                     plot_times)
 
 device
 
@@ -150,34 +150,6 @@ compare({stride: by_stride[stride] for stride in (1, 2, 4, 8)},
 # A cache helps only if somebody asks for what it holds, and nobody asks for the 28 bytes between.
 #
 # Yet the time grows less than the bytes do. At stride 1 memory is busy half of the time, and could deliver these bytes in 28 µs; but 65,536 blocks have to [start](01_first_kernel.ipynb), which takes 43 even if they do nothing. At strides 4 and 8 it is nearly always busy.
-
-# %% [markdown]
-# So start fewer blocks: as many as the GPU holds at a time. Each thread takes numbers in a [grid-stride loop](01_first_kernel.ipynb), and neighbouring threads are as far apart as before.
-
-# %%
-@cuda.jit
-def take_in_turn(out, numbers, stride):
-    """Each thread takes numbers in turn, a whole grid of threads apart."""
-    for i in range(cuda.grid(1), out.size, cuda.gridsize(1)):
-        out[i] = numbers[stride * i]
-
-
-take_in_turn[2, 256](few_out, few, 8)
-check(few_out, few[::8])
-
-# %% tags=["timing", "hide-input"]
-# Draws the times of both kernels by the stride.
-CURVE = 1, 2, 4, 8, 16, 32
-HELD = 8 * cuda.get_current_device().MULTIPROCESSOR_COUNT, 256
-in_turn = {stride: measure(take_in_turn, bytes=8 * MANY)[HELD](
-    part, spread[:stride * MANY + 32], stride) for stride in CURVE}
-plot_series(CURVE, {"take": [by_stride[it].median_us for it in CURVE],
-                    "take_in_turn": [in_turn[it].median_us for it in CURVE]},
-            "stride", scale="log")
-
-# %% [markdown]
-# Now the smallest stride gains most, and from stride 1 to 8 the kernel takes more than three times as long.
-# From stride 8 on, no request touches more sectors; why the time still grows stands in the fold below.
 #
 # **Predict.** With offset 1, each load touches five sectors instead of four. Must L2 deliver a quarter more?
 

@@ -4,8 +4,7 @@ A reason has its control, the launch that differs in that one thing only:
 
     reason                              launch and control
     nobody needs the rest of a sector   strides 1, 2, 4 and 8
-    the blocks have to start            stride 1, and a grid that does nothing;
-                                        as many numbers, with as many blocks as fit
+    the blocks have to start            stride 1, and a grid that does nothing
     the next request needs the rest     offsets 0 and 1
     L2 fetches pieces of 64 bytes       strides 12 and 16
     memory delivers whole particles     structs, one field and all fields
@@ -165,15 +164,6 @@ CLAIMS = {
     ),
     "At strides 4 and 8 it is nearly always busy": (
         lambda it: all(busy(it.by_stride[n]) > 80 for n in (4, 8))
-    ),
-    "Now the smallest stride gains most, and from stride 1 to 8 the kernel takes more "
-    "than three times as long": lambda it: (
-        faster(it.in_turn[1], it.in_turn[8]) > 3
-        and faster(it.in_turn[1], it.by_stride[1])
-        == max(faster(it.in_turn[n], it.by_stride[n]) for n in it.CURVE)
-    ),
-    "From stride 8 on, no request touches more sectors": lambda it: all(
-        near(from_l2(it.by_stride[n]), from_l2(it.by_stride[8])) for n in (16, 32)
     ),
     # offsets
     "offset 1 takes as long as offset 8, which touches four": lambda it: (
