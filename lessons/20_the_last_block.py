@@ -177,7 +177,7 @@ run.races, sums
 # ## A block of many threads
 #
 # First, the threads of a block add up their numbers, as they have counted in [Let blocks meet in L2](19_from_block_to_block.ipynb).
-# From here on the numbers are `int32`, so that all ways to add them must agree to the last digit. For floats the threads of a block would add in a fixed order, too, as `sum_in_order` does, at the end; nothing between blocks would change.
+# From here on the numbers are `int32`, so that all ways to add them must agree to the last digit. For floats the threads of a block would add in a fixed order, too, by halving, as in the exercise at the end; nothing between blocks would change.
 
 # %%
 @cuda.jit(device=True)
@@ -362,25 +362,9 @@ table(["way to the whole", "µs", "for"],
 # </details>
 
 # %% [markdown]
-# ★★ `last_block`: each block of 64 threads sums its elements, for which `sum_in_order` is there, and the last one adds up the parts. Thread 0 may do that alone.
+# ★★ `last_block`: each block of 64 threads adds up its floats by halving, as `largest` in [Wait for one another](15_barriers_and_races.ipynb) finds the largest, and the last one adds up the parts. Thread 0 may do that alone.
 
 # %%
-@cuda.jit(device=True)
-def sum_in_order(a):
-    """Halve the block's elements until one sum is left."""
-    tile = cuda.shared.array(64, float32)
-    thread, i = cuda.threadIdx.x, cuda.grid(1)
-    tile[thread] = a[i] if i < a.size else float32(0)
-    half = 32
-    while half > 0:
-        cuda.syncthreads()
-        if thread < half:
-            tile[thread] += tile[thread + half]
-        half //= 2
-    cuda.syncthreads()
-    return tile[0]
-
-
 task = exercise("last_block")
 task
 
@@ -388,7 +372,7 @@ task
 @cuda.jit
 def last_block(out, parts, finished, a):
     """Each block makes its part; the last one to finish makes the whole."""
-    # your code, about 11 lines
+    # your code, about 20 lines
 
 
 task.check(last_block)
@@ -400,16 +384,25 @@ task.check(last_block)
 # @cuda.jit
 # def last_block(out, parts, finished, a):
 #     """Each block makes its part; the last one to finish makes the whole."""
-#     part = sum_in_order(a)
-#     if cuda.threadIdx.x == 0:
-#         parts[cuda.blockIdx.x] = part
+#     tile = cuda.shared.array(64, float32)
+#     thread = cuda.threadIdx.x
+#     i = cuda.grid(1)
+#     tile[thread] = a[i] if i < a.size else float32(0)
+#     half = 32
+#     while half > 0:
+#         cuda.syncthreads()
+#         if thread < half:
+#             tile[thread] = tile[thread] + tile[thread + half]
+#         half //= 2
+#     if thread == 0:
+#         parts[cuda.blockIdx.x] = tile[0]
 #         cuda.threadfence()
 #         ticket = cuda.atomic.add(finished, 0, 1)
 #         cuda.threadfence()
 #         if ticket == cuda.gridDim.x - 1:
 #             whole = float32(0)
 #             for i in range(parts.size):
-#                 whole += parts[i]
+#                 whole = whole + parts[i]
 #             out[0] = whole
 # ```
 #

@@ -45,7 +45,8 @@ def totalled(it, before, after, strict=False):
 
 def as_in_the_lesson(it):
     """Are the totals of 1,000 launches with no fence and both those of the lesson?"""
-    arrays = np.zeros(1, np.float32), np.zeros(8, np.float32), np.zeros(1, np.int32)
+    whole, parts, finished = np.zeros((3, 8), np.float32)
+    arrays = whole, parts, finished.astype(np.int32)
     codes = [
         opcodes(kernel, *arrays, it.a)
         for kernel in (
@@ -67,7 +68,7 @@ def in_any_order(it):
 
 
 def twice_in_a_row(it, barrier):
-    """The kinds of races of two sums by the block, with a barrier between or not."""
+    """The kinds of races of two sums by the block, with a barrier or without."""
     add = it.sum_by_block
 
     @cuda.jit
