@@ -248,16 +248,18 @@ def old_letters(kernel):
 
 def orders(blocks=16):
     """How often blocks drew their tickets in ascending order, and which block was first
-    how often.
+    or last how often.
     """
-    ascending, first = 0, Counter()
+    ascending, first, last = 0, Counter(), Counter()
     for _ in range(LAUNCHES):
         places = zeros(blocks)
         line_up[blocks, 256](places, zeros(1))
         drawn = places.copy_to_host().tolist()
         ascending += drawn == sorted(drawn)
         first[drawn[0]] += 1
-    return {"blocks": blocks, "ascending": ascending, "first": first}
+        last[drawn[-1]] += 1
+    ends = {"first": first, "last": last}
+    return {"blocks": blocks, "ascending": ascending} | ends
 
 
 def different_sums(numbers=2**16):
