@@ -23,7 +23,6 @@ from helpers.exercises.reasons import (
 from helpers.exercises.sources import lines_changed
 from helpers.exercises.totals import (
     LOOKED_UP,
-    TIMES_RAGGED,
     TOTALS,
     atomics,
     described_totals,
@@ -33,6 +32,7 @@ from helpers.exercises.totals import (
     loads_of,
     requests,
     sizes_of,
+    times_where_idle,
     totals_of,
 )
 from helpers.exercises.trials import EVEN
@@ -102,7 +102,7 @@ def scaled(case, outcome, count, limit):
         each = limit.items()
         return {it: scaled(case, outcome, count(it), most) for it, most in each}
     there, here = (case.most(it, count) for it in (case.outcomes[0], outcome))
-    here *= 1 if outcome.trial.kind == EVEN else TIMES_RAGGED
+    here *= 1 if outcome.trial.kind == EVEN else times_where_idle(case, outcome)
     found = ceil(10_000 * limit * here / there) / 10_000 if there else limit
     return int(found) if found == int(found) else found
 

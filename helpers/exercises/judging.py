@@ -15,6 +15,8 @@ from io import StringIO
 
 import numpy as np
 
+from helpers.exercises.bounds.numbers import own_numbers
+from helpers.exercises.bounds.untried import untried
 from helpers.exercises.budgets import keeps_its_budget, unheld
 from helpers.exercises.faults import (
     at_size,
@@ -27,7 +29,6 @@ from helpers.exercises.faults import (
 )
 from helpers.exercises.packing import packed
 from helpers.exercises.rebuilding import Malformed, answer_of
-from helpers.exercises.sizes import own_numbers
 from helpers.exercises.sources import lines_changed, tuples_of
 from helpers.exercises.totals import LOOKED_UP
 from helpers.exercises.trials import (
@@ -101,7 +102,9 @@ def looked_at(case) -> Verdict:
         refusal = refusal if first_refusal(case.with_other_numbers()) else None
     if refusal:
         return refused(task, refusal, in_another_order(case))
-    return Verdict(task.name, task.points, task.points, praise(case))
+    note = untried(case.numbers, case.outcomes)
+    told = f"{praise(case)} {note}".rstrip()
+    return Verdict(task.name, task.points, task.points, told, note=note)
 
 
 def first_refusal(case) -> Refusal | None:
@@ -161,11 +164,15 @@ class JudgedKernel:
         """The trials of other sizes."""
         return drawn_trials(self.task, self.seed)
 
+    @cached_property
+    def numbers(self):
+        """The kernel's own numbers."""
+        return own_numbers(self.program.ir, self.listed[0].launch[1])
+
     @property
     def far(self):
         """Those of sizes beyond what the kernel's own numbers may count."""
-        numbers = own_numbers(self.program.ir, self.listed[0].launch[1])
-        return far_trials(self.task, self.seed, numbers, self.outcomes)
+        return far_trials(self.task, self.seed, self.numbers, self.outcomes)
 
     def with_other_numbers(self):
         """The same kernel before numbers that are drawn anew."""

@@ -7,14 +7,11 @@ is compared, or a narrow type's, they go farther, since few right kernels have i
 """
 
 from math import prod
-from operator import attrgetter
-from typing import NamedTuple
 
 import numpy as np
 
 from helpers.exercises.arguments import whole_size
 from helpers.exercises.variants import generator
-from thirty_two_lanes.core import ir
 from thirty_two_lanes.core.hardware import WARP_SIZE
 
 FARTHEST, MOST = 70_000, 140_000  # elements along an axis, and in all, beyond a number
@@ -63,11 +60,12 @@ def far_size(task, seed, numbers, outcome, listed):
     reach, farther = reaches(size[axis], each, busiest_block(outcome), listed)
     counted = {it * unit for it in numbers.all for unit in units_along(task, axis)}
     counted = {it for it in counted if it <= reach}
-    counted |= {it for it in numbers.bounds if it <= farther}
+    bounds = numbers.bounds | blocks_along(task, axis, numbers.blocks)
+    counted |= {it for it in bounds if it <= farther}
     within = sorted(it for it in counted if it >= size[axis])
     while within:
         threads = threads_at(task, narrowed(size, axis, within[-1], each))
-        if threads <= (THREADS_AT_BOUND if within[-1] in numbers.bounds else THREADS):
+        if threads <= (THREADS_AT_BOUND if within[-1] in bounds else THREADS):
             break
         within.pop()
     else:
@@ -135,12 +133,23 @@ def units_along(task, axis) -> set:
     block, where the grid grows with the axis; a turn in which each thread has one.
     """
     size = np.array(whole_size(task.even[0]))
-    longer = put(size, axis, 8 * size[axis])
-    (blocks, threads, *_), (more, *_) = task.launch(*size), task.launch(*longer)
-    grown = int((np.array(more) - np.array(blocks)).max())
-    block = int((longer - size).max()) // grown if grown > 0 else 1
+    blocks, threads, *_ = task.launch(*size)
     turn = int(np.prod(threads) * (np.prod(blocks) if size.size == 1 else 1))
-    return {1, max(block, 1), turn}
+    return {1, block_along(task, axis), turn}
+
+
+def block_along(task, axis) -> int:
+    """How many elements along an axis are one block, where the grid grows with it."""
+    size = np.array(whole_size(task.even[0]))
+    longer = put(size, axis, 8 * size[axis])
+    (blocks, *_), (more, *_) = task.launch(*size), task.launch(*longer)
+    grown = int((np.array(more) - np.array(blocks)).max())
+    return max(int((longer - size).max()) // grown, 1) if grown > 0 else 1
+
+
+def blocks_along(task, axis, numbers) -> set:
+    """Numbers of blocks as elements along an axis."""
+    return {number * block_along(task, axis) for number in numbers}
 
 
 def beyond(rng, most, limit, bound=0) -> int:
@@ -153,133 +162,3 @@ def beyond(rng, most, limit, bound=0) -> int:
     top = min(top, limit or top)
     least = least if least < top else max(most, bound)
     return int(rng.integers(least, top)) + 1 if least < top else most
-
-
-# ---------------------------------------------------------------- a kernel's numbers
-
-COMPUTED = {  # of constants
-    "add": np.add,
-    "sub": np.subtract,
-    "mul": np.multiply,
-    "floordiv": np.floor_divide,
-    "truediv": np.true_divide,
-    "lshift": np.left_shift,
-    "pow": np.float_power,
-}
-BOUNDS = {"lt", "le", "gt", "ge", "eq", "ne", "min", "max", "in range", "mod", "and"}
-DIVIDES = {"floordiv": int, "truediv": int, "rshift": lambda bits: 1 << min(bits, 32)}
-
-
-class OwnNumbers(NamedTuple):
-    """The whole numbers of a kernel that may count something: all, and those of them
-    that may bound it, as it compares them, or as its narrow types or its arrays hold
-    none beyond.
-    """
-
-    all: set
-    bounds: set
-
-
-def own_numbers(kernel, threads) -> OwnNumbers:
-    """Those that a kernel's instructions have among their operands, or compute of
-    constants alone, among which are the threads of a block; the sizes of its arrays;
-    and these times all that something is divided by.
-    """
-    code = [it for block in kernel.blocks for it in block]
-    made = made_once(code) | sizes_of_block(code, np.ravel(threads))
-    found, bounds, parts = {1}, set(), {1}
-    for it in code:
-        numbers = set().union(*(numbers_in(each, made) for each in operands_of(it)))
-        if isinstance(it, ir.Cast) and it.dtype.kind in "iu" and it.dtype.itemsize < 4:
-            numbers.add(int(np.iinfo(it.dtype).max) + 1)
-            bounds |= numbers
-        if isinstance(it, ir.Allocate):
-            numbers = {*it.shape, prod(it.shape)}
-            bounds |= numbers
-        if isinstance(it, ir.Operation) and it.operator in BOUNDS:
-            bounds |= numbers
-        if isinstance(it, ir.Operation) and it.operator in DIVIDES:
-            by = numbers_in(it.operands[1], made)
-            parts |= {DIVIDES[it.operator](number) for number in by}
-        found |= numbers
-    return OwnNumbers({number * part for number in found for part in parts}, bounds)
-
-
-def sizes_of_block(code, threads) -> dict:
-    """The threads of a block along an axis, by the variables that ask for them."""
-    along = zip("xyz", threads, strict=False)
-    names = {f"cuda.blockDim.{axis}": number for axis, number in along}
-    calls = [it for it in code if isinstance(it, ir.Call) and it.function in names]
-    return {it.target: ir.Const(np.int64(names[it.function])) for it in calls}
-
-
-def made_once(code) -> dict:
-    """What makes each variable that one instruction alone makes, by its name; loops
-    have some of theirs twice.
-    """
-    made = {}
-    for target, maker in assignments(code):
-        made[target] = maker if made.get(target, maker) == maker else None
-    return made
-
-
-def assignments(code):
-    """Each variable that is assigned, and what makes it: an instruction, or for a copy
-    another variable or a constant.
-    """
-    for it in code:
-        if isinstance(it, ir.Copy):
-            yield from zip(it.targets, it.sources, strict=True)
-        else:
-            yield getattr(it, "target", None), it
-
-
-def operands_of(instruction):
-    """What an instruction reads: variables, constants, and tuples of them."""
-    return (attrgetter(name)(instruction) for name in instruction.nature.reads)
-
-
-def variables_in(operand) -> set:
-    """The names of the variables in an operand."""
-    if isinstance(operand, ir.Slice):
-        operand = operand.start, operand.stop, operand.step
-    if isinstance(operand, tuple):
-        return set().union(*map(variables_in, operand))
-    return {operand} if isinstance(operand, str) else set()
-
-
-def numbers_in(operand, made) -> set:
-    """The sizes of the whole numbers that an operand is, or that it has as items."""
-    if isinstance(operand, ir.Slice):
-        operand = operand.start, operand.stop, operand.step
-    value = operand if isinstance(operand, tuple) else value_of(operand, made)
-    if isinstance(value, tuple):
-        return set().union(*(numbers_in(it, made) for it in value))
-    is_number = isinstance(value, (int, float, np.integer, np.floating))
-    return {abs(int(value))} if is_number and np.isfinite(value) else set()
-
-
-def value_of(operand, made):
-    """The value of an operand that depends on constants alone; None of another. What
-    is found of a variable replaces its maker: it may be asked for at every use.
-    """
-    if not isinstance(operand, str):
-        return getattr(operand, "value", operand)
-    value = value_made_by(made.get(operand), made)
-    made[operand] = None if value is None else ir.Const(value)
-    return value
-
-
-def value_made_by(maker, made):
-    """The value that an instruction makes, or that is copied, of constants alone."""
-    if isinstance(maker, (str, ir.Const)):
-        return value_of(maker, made)
-    if isinstance(maker, ir.Cast):
-        return value_of(maker.operand, made)
-    if not isinstance(maker, ir.Operation) or maker.operator not in COMPUTED:
-        return None
-    values = [value_of(it, made) for it in maker.operands]
-    if not all(isinstance(it, np.number) for it in values):
-        return None
-    with np.errstate(all="ignore"):
-        return COMPUTED[maker.operator](*values)

@@ -15,6 +15,7 @@ from functools import partial
 from math import ceil, prod
 from typing import NamedTuple
 
+from helpers.exercises.bounds.numbers import operands_of, variables_in
 from helpers.exercises.reasons import (
     Summand,
     added,
@@ -23,7 +24,6 @@ from helpers.exercises.reasons import (
     in_all,
     on_lines,
 )
-from helpers.exercises.sizes import operands_of, variables_in
 from helpers.exercises.trials import (
     EVEN,
     FAR,
@@ -205,12 +205,27 @@ def totals_of(task) -> tuple[list, list]:
 # ---------------------------------------------------------------- how they are held
 
 
-def times_of(task, kind, least=1) -> float:
+def times_of(task, kind, least=1, idle=TIMES_RAGGED) -> float:
     """How many times the answer's totals an answer does not reach, at such a size."""
-    return max(task.work, least, 1 if kind == EVEN else TIMES_RAGGED)
+    return max(task.work, least, 1 if kind == EVEN else idle)
 
 
-def limit_of(total, task, outcome, best) -> int:
+def times_where_idle(case, outcome) -> float:
+    """How many times the answer's totals an answer may need where blocks are not full:
+    as many as there are threads for each element, times those at the first size. One
+    that clamps indices, and guards no load, does as much as for whole blocks.
+    """
+    here, first = (threads_each(it) for it in (outcome, case.outcomes[0]))
+    return max(TIMES_RAGGED, here / first)
+
+
+def threads_each(outcome) -> float:
+    """How many threads there are for each unit of the size's product."""
+    run = outcome.run
+    return run.blocks * run.threads_per_block / prod(outcome.trial.size)
+
+
+def limit_of(total, task, outcome, best, idle=TIMES_RAGGED) -> int:
     """The most of a total that an outcome may have, where the course's own is `best`.
 
     Twice as much in one half of what it does would be 1.5 times.
@@ -218,7 +233,7 @@ def limit_of(total, task, outcome, best) -> int:
     if total.times is not None:
         return total.times * best
     unnamed = total.named and total.named not in task.budget
-    times = times_of(task, outcome.trial.kind, UNNAMED if unnamed else 1)
+    times = times_of(task, outcome.trial.kind, UNNAMED if unnamed else 1, idle)
     warps = outcome.run.blocks * warps_of_block(outcome)
     return max(ceil(times * best) - 1, 0) + total.spare * warps
 
@@ -226,7 +241,8 @@ def limit_of(total, task, outcome, best) -> int:
 def excess_of_total(case, outcome, total) -> str:
     """How a run is beyond the limit of a total; "" if it is not."""
     best = case.most(outcome, total.enough)
-    limit = limit_of(total, case.task, outcome, best)
+    idle = times_where_idle(case, outcome)
+    limit = limit_of(total, case.task, outcome, best, idle)
     return beyond(total.parts(outcome), limit, total.sentence, enough=best)
 
 
@@ -237,7 +253,8 @@ def excess_of_share(case, outcome) -> str:
     its share small.
     """
     more = max(all_instructions(outcome) / case.most(outcome, all_instructions), 1)
-    times = times_of(case.task, outcome.trial.kind)
+    idle = times_where_idle(case, outcome)
+    times = times_of(case.task, outcome.trial.kind, idle=idle)
     for who, spread in SPREADS.items():
         mine = instructions_of(outcome, who)
         enough = case.most(outcome, partial(instructions_of, who=who))

@@ -27,7 +27,7 @@ class Verdict:
 
     `reason` is None for an answer that earns all points. `line` is the line of the
     kernel that it is about, where there is one. `points` is None where a person is to
-    mark it.
+    mark it. `note` is the sentence on what of a right answer was not tried.
     """
 
     exercise: str
@@ -38,6 +38,7 @@ class Verdict:
     report: str = ""
     line: int | None = None
     hints: tuple = ()
+    note: str = ""
 
     @property
     def raises(self) -> bool:

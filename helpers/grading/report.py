@@ -20,6 +20,7 @@ NO_MORE = (
 LACKING = "imported, not here, and 0 points for what is missing then (notebooks)"
 ALIKE = "kernels alike but for names, comments and layout (`export` of alike has all):"
 MOST_ALIKE = 10  # groups
+UNTRIED = "right as far as sizes were tried (read the line):"
 
 
 def report(store) -> str:
@@ -74,6 +75,7 @@ def about(name, results, students, seen) -> str:
     if lost := [it for it in results if missing(it)]:
         lines += ["", "not graded:"]
         lines += [printable(f"  {it['student']}: {missing(it)}") for it in lost]
+    lines += untried(results)
     people, here = ClassList(seen["class"]), {it["student"] for it in results}
     lacks = Counter(name for it in results for name in it.get("lacks", ()))
     if lacks:
@@ -86,6 +88,14 @@ def about(name, results, students, seen) -> str:
     if late := [f"{people.label(it)}, {how}" for it, how in late.items() if how]:
         lines += ["", f"late: {some(late, '; ')}"]
     return "\n".join(lines)
+
+
+def untried(results) -> list:
+    """Lines on what of right answers no launch came to."""
+    rows = ((it["student"], row) for it in results for row in it["exercises"])
+    noted = [(who, row) for who, row in rows if row.get("note")]
+    told = [printable(f"  {who}, {it['exercise']}: {it['note']}") for who, it in noted]
+    return ["", UNTRIED, *told] if told else []
 
 
 def waiting(results) -> Counter:

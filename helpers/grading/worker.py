@@ -273,7 +273,8 @@ def judged(item, verdict):
     else:
         scaled = round(points / verdict["of"] * item["points"], 4)
         row = row_of(item, scaled, Reason(reason or ""), verdict["sentence"])
-    return row | {k: verdict[k] for k in ("report", "line", "hints", "answer")}
+    more = "report", "line", "hints", "answer", "note"
+    return row | {k: verdict[k] for k in more}
 
 
 def row_of(item, points, reason, sentence):
@@ -287,4 +288,5 @@ def row_of(item, points, reason, sentence):
         "line": None,
         "hints": [],
         "answer": "",
+        "note": "",
     }

@@ -13,7 +13,8 @@ import pytest
 from helpers.exercises import sources, trials
 from helpers.exercises.catalogue import exercise
 from helpers.exercises.page import as_text
-from helpers.exercises.sizes import FARTHEST, OwnNumbers
+from helpers.exercises.bounds.numbers import OwnNumbers
+from helpers.exercises.sizes import FARTHEST
 from helpers.exercises.trials import (
     SIDES,
     far_trials,

@@ -83,7 +83,7 @@ RULES = (
     ),
     Rule(
         "exercises",
-        "core frontend emulator program checking assembly",
+        "core language frontend emulator program checking assembly",
         "numba IPython",
         "judges answers; knows no lesson",
     ),

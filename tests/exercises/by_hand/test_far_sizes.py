@@ -8,6 +8,7 @@ import pytest
 
 from helpers.exercises import sizes, sources
 from helpers.exercises.arguments import InOut, full, numbers
+from helpers.exercises.bounds import numbers as numbers_of_a_kernel
 from helpers.exercises.trials import SMALL, whole
 from tests.exercises.specimen import PairSums
 
@@ -39,7 +40,7 @@ def outcome(size, each=1, busiest=300):
 
 def far(kind, size, counted=(), bounds=(), seed=1, **did):
     """The far size beyond some numbers, along the axis of a size that is larger."""
-    own = sizes.OwnNumbers({1, *counted, *bounds}, set(bounds))
+    own = numbers_of_a_kernel.OwnNumbers({1, *counted, *bounds}, set(bounds))
     return sizes.far_size(kind(), seed, own, outcome(size, **did), listed=300)
 
 

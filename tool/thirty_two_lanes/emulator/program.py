@@ -61,11 +61,14 @@ class BasicBlock:
 
 
 class Instructions(NamedTuple):
-    """What the basic blocks do, in our IR, by pc; its variables' types and slots."""
+    """What the basic blocks do, in our IR, by pc; the numbers by which they name each
+    other; its variables' types and slots.
+    """
 
     blocks: tuple = ()
     types: dict = MappingProxyType({})
     slot_of: dict = MappingProxyType({})
+    numbers: tuple = ()
 
 
 @dataclass(frozen=True)

@@ -85,7 +85,7 @@ def translate(kernel: ir.Kernel, merged=False) -> Program:
         float64=float64_of(definitions),
         guards=guards_of(definitions),
         from_the_end=negative_numbers_of(definitions),
-        ir=Instructions([blocks[n] for n in order], kernel.types, slots),
+        ir=Instructions([blocks[n] for n in order], kernel.types, slots, tuple(order)),
     )
 
 

@@ -1,0 +1,163 @@
+"""A kernel's own numbers: constants that may count something, as its IR has them.
+
+What a loop makes of constants, and where a comparison of something computed turns,
+`places.py` finds.
+"""
+
+from math import prod
+from operator import attrgetter
+from typing import NamedTuple
+
+import numpy as np
+
+from helpers.exercises.bounds.places import Bound, bounds_along
+from thirty_two_lanes.core import ir
+
+COMPUTED = {  # of constants
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "floordiv": np.floor_divide,
+    "truediv": np.true_divide,
+    "lshift": np.left_shift,
+    "pow": np.float_power,
+}
+BOUNDS = {"lt", "le", "gt", "ge", "eq", "ne", "min", "max", "in range", "mod", "and"}
+DIVIDES = {"floordiv": int, "truediv": int, "rshift": lambda bits: 1 << min(bits, 32)}
+
+
+class OwnNumbers(NamedTuple):
+    """The whole numbers of a kernel that may count something: all, and those of them
+    that may bound it, as it compares them, or as its narrow types or its arrays hold
+    none beyond; those of the bounds that count blocks, or threads of the grid along an
+    axis, as blocks; and where they come from.
+    """
+
+    all: set
+    bounds: set
+    blocks: set = frozenset()
+    along: tuple[Bound, ...] = ()
+
+
+BLOCKS = {
+    *(f"cuda.{name}.{axis}" for name in ("blockIdx", "gridDim") for axis in "xyz")
+}
+
+
+def own_numbers(kernel, threads) -> OwnNumbers:
+    """Those that are written, and those at which a comparison turns."""
+    found, bounds = numbers_written(kernel, threads)
+    along = bounds_along(kernel, threads, found)
+    bounds |= {it.exact or it.number for it in along}
+    blocks = {it.number for it in along if it.place[0] in {*BLOCKS, "atomic"}}
+    threads = [*np.ravel(threads).tolist(), 1, 1]
+    for it in along:
+        if it.place[0] == "cuda.grid":
+            axis = it.place[1] if len(it.place) > 1 else 0
+            blocks.add(-(-it.number // threads[axis]))
+    return OwnNumbers(found | bounds, bounds, blocks, tuple(along))
+
+
+def numbers_written(kernel, threads) -> tuple[set, set]:
+    """All numbers, and bounds: those that a kernel's instructions have among their
+    operands, or compute of constants alone, among which are the threads of a block; the
+    sizes of its arrays; and these times all that something is divided by.
+    """
+    code = [it for block in kernel.blocks for it in block]
+    made = made_once(code) | sizes_of_block(code, np.ravel(threads))
+    found, bounds, parts = {1}, set(), {1}
+    for it in code:
+        numbers = set().union(*(numbers_in(each, made) for each in operands_of(it)))
+        if isinstance(it, ir.Cast) and it.dtype.kind in "iu" and it.dtype.itemsize < 4:
+            numbers.add(int(np.iinfo(it.dtype).max) + 1)
+            bounds |= numbers
+        if isinstance(it, ir.Allocate):
+            numbers = {*it.shape, prod(it.shape)}
+            bounds |= numbers
+        if isinstance(it, ir.Operation) and it.operator in BOUNDS:
+            bounds |= numbers
+        if isinstance(it, ir.Operation) and it.operator in DIVIDES:
+            by = numbers_in(it.operands[1], made)
+            parts |= {DIVIDES[it.operator](number) for number in by}
+        found |= numbers
+    return {number * part for number in found for part in parts}, bounds
+
+
+def sizes_of_block(code, threads) -> dict:
+    """The threads of a block along an axis, by the variables that ask for them."""
+    along = zip("xyz", threads, strict=False)
+    names = {f"cuda.blockDim.{axis}": number for axis, number in along}
+    calls = [it for it in code if isinstance(it, ir.Call) and it.function in names]
+    return {it.target: ir.Const(np.int64(names[it.function])) for it in calls}
+
+
+def made_once(code) -> dict:
+    """What makes each variable that one instruction alone makes, by its name; loops
+    have some of theirs twice.
+    """
+    made = {}
+    for target, maker in assignments(code):
+        made[target] = maker if made.get(target, maker) == maker else None
+    return made
+
+
+def assignments(code):
+    """Each variable that is assigned, and what makes it: an instruction, or for a copy
+    another variable or a constant.
+    """
+    for it in code:
+        if isinstance(it, ir.Copy):
+            yield from zip(it.targets, it.sources, strict=True)
+        else:
+            yield getattr(it, "target", None), it
+
+
+def operands_of(instruction):
+    """What an instruction reads: variables, constants, and tuples of them."""
+    return (attrgetter(name)(instruction) for name in instruction.nature.reads)
+
+
+def variables_in(operand) -> set:
+    """The names of the variables in an operand."""
+    if isinstance(operand, ir.Slice):
+        operand = operand.start, operand.stop, operand.step
+    if isinstance(operand, tuple):
+        return set().union(*map(variables_in, operand))
+    return {operand} if isinstance(operand, str) else set()
+
+
+def numbers_in(operand, made) -> set:
+    """The sizes of the whole numbers that an operand is, or that it has as items."""
+    if isinstance(operand, ir.Slice):
+        operand = operand.start, operand.stop, operand.step
+    value = operand if isinstance(operand, tuple) else value_of(operand, made)
+    if isinstance(value, tuple):
+        return set().union(*(numbers_in(it, made) for it in value))
+    is_number = isinstance(value, (int, float, np.integer, np.floating))
+    return {abs(int(value))} if is_number and np.isfinite(value) else set()
+
+
+def value_of(operand, made):
+    """The value of an operand that depends on constants alone; None of another. What
+    is found of a variable replaces its maker: it may be asked for at every use.
+    """
+    if not isinstance(operand, str):
+        return getattr(operand, "value", operand)
+    value = value_made_by(made.get(operand), made)
+    made[operand] = None if value is None else ir.Const(value)
+    return value
+
+
+def value_made_by(maker, made):
+    """The value that an instruction makes, or that is copied, of constants alone."""
+    if isinstance(maker, (str, ir.Const)):
+        return value_of(maker, made)
+    if isinstance(maker, ir.Cast):
+        return value_of(maker.operand, made)
+    if not isinstance(maker, ir.Operation) or maker.operator not in COMPUTED:
+        return None
+    values = [value_of(it, made) for it in maker.operands]
+    if not all(isinstance(it, np.number) for it in values):
+        return None
+    with np.errstate(all="ignore"):
+        return COMPUTED[maker.operator](*values)

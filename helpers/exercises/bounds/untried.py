@@ -1,0 +1,48 @@
+"""What no launch of a check came to: bounds of a kernel beyond all sizes that there was
+time for.
+"""
+
+from math import prod
+
+import numpy as np
+
+from helpers.exercises.bounds.numbers import BLOCKS, OwnNumbers
+
+IN_A_BLOCK = "cuda.threadIdx", "cuda.laneid"
+
+
+def untried(numbers: OwnNumbers, outcomes) -> str:
+    """A sentence on the least bound that is beyond all outcomes of a kernel; or ""."""
+    beyond = []
+    for bound in numbers.along:
+        if not bound.place[0].startswith(IN_A_BLOCK):
+            tried = max(largest(bound.place, it) for it in outcomes)
+            if tried <= bound.above:
+                beyond.append((bound.number, tried, bound))
+    if not beyond:
+        return ""
+    _, tried, bound = min(beyond, key=lambda it: it[:2])
+    turns = f"changes at about {bound.above:,}"
+    if bound.exact:
+        turns = f"compares with {bound.exact:,}"
+    line = f"line {bound.site.line}" if bound.site else "a line"
+    return f"Not tried beyond {tried:,}: {line} {turns}."
+
+
+def largest(place, outcome) -> int:
+    """How large what tells a place was in an outcome, or could have been at most."""
+    blocks, threads, *_ = outcome.trial.launch
+    kind, *which = place
+    mine = {called: name for name, called in outcome.names.items()}
+    value = outcome.held.get(mine.get(which[0])) if which else None
+    if kind == "argument":
+        return int(value)
+    if kind == "shape" and np.shape(value):
+        return np.shape(value)[which[1]]
+    if kind in BLOCKS:
+        axes = [*np.ravel(blocks).tolist(), 1, 1]
+        return axes["xyz".index(kind[-1])]
+    if kind in ("size", "shape") and value is not None:
+        return np.size(value)
+    of_all = prod(np.ravel(blocks).tolist()) * prod(np.ravel(threads).tolist())
+    return max(of_all, *map(np.size, outcome.held.values()))

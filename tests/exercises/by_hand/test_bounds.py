@@ -1,0 +1,99 @@
+"""Bounds of a kernel, however they are spelt: where what it asks turns."""
+
+import pytest
+
+from helpers.exercises import sources
+from helpers.exercises.bounds.numbers import own_numbers
+from helpers.exercises.bounds.untried import IN_A_BLOCK
+from helpers.exercises.catalogue import exercise
+from helpers.exercises.judging import JudgedKernel
+from tests.exercises.kinds import KERNELS
+
+GUARD = "if i < out.size:"
+SPELT = {  # a bound in the place of another, and where it is
+    "i * i < 400_000_000": 20_000,
+    "i * 1000 < 20_000_000": 20_000,
+    "(i >> 7) >> 7 == 0": 1 << 14,
+    "cuda.clz(int32(i)) > 17": 1 << 14,
+    "math.sqrt(float(i)) < 120": 14_400,
+    "int32(i * 100_000) >= 0": 21_475,
+    "i < (0x7FFF ^ 0x3000)": 0x4FFF,
+    "i < cuda.blockDim.x * 7 * 20": 17_920,
+    "out.size // 5000 < 4": 20_000,
+    "cuda.blockIdx.x * cuda.blockIdx.x < 20_000": 142 * 128,
+}
+
+
+def case_of(name, *edits):
+    task = exercise(name)
+    return JudgedKernel(task, task.kernel(sources.edited(task.answer_text, *edits)), 1)
+
+
+def numbers_of(case):
+    return own_numbers(case.program.ir, case.listed[0].launch[1])
+
+
+@pytest.mark.parametrize("spelt", SPELT)
+def test_a_bound_is_found_however_it_is_spelt(spelt):
+    """And the check launches a size beyond it."""
+    case = case_of("affine", GUARD, f"if i < out.size and {spelt}:")
+    numbers, bound = numbers_of(case), SPELT[spelt]
+
+    near = {*numbers.bounds, *(128 * it for it in numbers.blocks)}
+    assert any(bound <= it <= 1.02 * bound + 128 for it in near)
+    assert "larger" == case.task.judge(case.kernel, 1).reason
+
+
+@pytest.mark.parametrize("turns, start, step", [(7, 0, "+= 1000"), (14, 1, "*= 2")])
+def test_a_bound_may_be_what_a_loop_makes(turns, start, step):
+    loop = f"most = {start}\n    for _ in range({turns}):\n        most {step}\n    "
+    case = case_of("affine", GUARD, f"{loop}if i < out.size and i < most:")
+
+    assert {0: 7000, 1: 1 << 14}[start] in numbers_of(case).bounds
+
+
+def test_a_loop_that_counts_without_an_end_ends_the_walk():
+    """Nobody knows when it does, and it has other numbers in each turn."""
+    loop = "k = 1\n    while x[0] > k:\n        k += 1\n    "
+    case = case_of("affine", GUARD, f"{loop}if i < out.size and k < 5:")
+
+    assert 5 in numbers_of(case).bounds
+
+
+@pytest.mark.parametrize(
+    "name, old, new, told",
+    [
+        (
+            "affine",
+            GUARD,
+            "if i < out.size and i < 2_000_000:",
+            "line 5 compares with 2,000,000.",
+        ),
+        (
+            "in_place",
+            "range(a.shape[0])",
+            "range(min(a.shape[0], 400))",
+            "line 16 compares with 400.",
+        ),
+    ],
+)
+def test_a_bound_that_no_launch_comes_to_is_told(name, old, new, told):
+    """There is no time for it: a person may look."""
+    case = case_of(name, old, new)
+    verdict = case.task.judge(case.kernel, 1)
+
+    assert verdict.reason is None
+    assert verdict.note.startswith("Not tried beyond ") and verdict.note.endswith(told)
+    assert verdict.sentence.endswith(verdict.note)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_an_answer_has_no_bound_beyond_its_sizes(name):
+    """So nothing is told of it, and no launch is made because of one."""
+    bounds = numbers_of(case_of(name)).along
+
+    assert not [
+        it
+        for it in bounds
+        if it.number > 512 and not it.place[0].startswith(IN_A_BLOCK)
+    ]
