@@ -37,14 +37,17 @@ def larger_sizes(task, seed):
 
 
 def smaller_sizes(task, seed):
-    """A size that one warp could have an element of each for, and one of any extent up
-    to the largest that are listed: a bound between two that are listed, lest it pass.
+    """A size that one warp could have an element of each for; one of any extent up to
+    the largest that are listed: a bound between two that are listed, lest it pass; and
+    one that is as large along each axis.
     """
     largest = largest_listed(task)
     few = max(int(WARP_SIZE ** (1 / largest.size)), 2)
     rng = generator(task.name, seed, "smaller")
     small = rng.integers(2, few, largest.size, endpoint=True)
-    for size in (small, largest ** rng.random(largest.size)):
+    any_extent = largest ** rng.random(largest.size)
+    alike = np.full(largest.size, rng.integers(1, largest.min(), endpoint=True))
+    for size in (small, any_extent, alike):
         size = np.minimum(size.astype(int), largest)
         yield tuple(int(it) * task.multiple for it in size)
 

@@ -19,6 +19,7 @@ import numpy as np
 from numba import cuda
 
 from helpers.exercises.arguments import InOut, Out, whole_size
+from helpers.exercises.drawn.special import with_special_values
 from helpers.exercises.sizes import (
     busiest_block,
     far_size,
@@ -52,6 +53,7 @@ class Trial:
     order: int  # the seed of the warps' order
     side: str = ""  # one of SIDES, or WHOLE
     like: object = None  # a trial that is like it, where numbers are whole
+    special: bool = False  # has it values that are hardly ever drawn?
 
     @cached_property
     def launch(self):
@@ -188,10 +190,15 @@ def drawn_trials(task, seed) -> list[Trial]:
     listed = 1 + len(task.even) + len(task.ragged)
     sizes = [(size, SMALLER) for size in smaller_sizes(task, seed)]
     sizes += [(size, LARGER) for size in larger_sizes(task, seed)]
-    return [
-        stretched(trial(task, size, kind, seed, order), SIDES[order % len(SIDES)])
+    trials = [
+        trial(task, size, kind, seed, order)
         for order, (size, kind) in enumerate(sizes, start=listed)
     ]
+    trials[1:] = [with_special_values(it, seed) for it in trials[1:]]
+    # zeros of the third stay where they are
+    sides = [0 if it is trials[2] else it.order % len(SIDES) for it in trials]
+    both = zip(trials, sides, strict=True)
+    return [stretched(it, SIDES[side]) for it, side in both]
 
 
 def far_trials(task, seed, numbers, outcomes) -> list[Trial]:

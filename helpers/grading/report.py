@@ -75,7 +75,6 @@ def about(name, results, students, seen) -> str:
     if lost := [it for it in results if missing(it)]:
         lines += ["", "not graded:"]
         lines += [printable(f"  {it['student']}: {missing(it)}") for it in lost]
-    lines += untried(results)
     people, here = ClassList(seen["class"]), {it["student"] for it in results}
     lacks = Counter(name for it in results for name in it.get("lacks", ()))
     if lacks:
@@ -87,7 +86,7 @@ def about(name, results, students, seen) -> str:
     late = {it: seen["late"].get(it, {}).get(name) for it in sorted(here)}
     if late := [f"{people.label(it)}, {how}" for it, how in late.items() if how]:
         lines += ["", f"late: {some(late, '; ')}"]
-    return "\n".join(lines)
+    return "\n".join([*lines, *untried(results)])
 
 
 def untried(results) -> list:

@@ -26,7 +26,7 @@ def test_a_variant_depends_on_the_seed_and_other_numbers_do_not():
     assert not np.array_equal(first[0].arguments["a"], second[0].arguments["a"])
     changed = first[0].arguments["a"] != first[2].arguments["a"]
     assert 1 >= changed.sum()
-    assert [256, 256, 256, 64, 1, 33, 100] == [it.size[0] for it in first[:-3]]
+    assert [256, 256, 256, 64, 1, 33, 100] == [it.size[0] for it in first[:-4]]
 
 
 class Boxes(PairSums):
@@ -58,9 +58,11 @@ def test_sizes_between_those_that_are_listed_are_drawn():
     drawn = [[*sizes.smaller_sizes(TASK, seed)] for seed in range(200)]
     boxes = {it for seed in range(60) for it in sizes.smaller_sizes(Boxes(), seed)}
 
-    few, more = ({size[0] for size in column} for column in zip(*drawn, strict=True))
+    columns = zip(*drawn, strict=True)
+    few, more, alike = ({size[0] for size in column} for column in columns)
     assert {*range(2, 33)} == few
     assert 1 == min(more) and 200 < max(more) <= 256
+    assert 20 > min(alike) and 200 < max(alike) <= 256
     assert {0} == {it % 4 for size in boxes for it in size}
     assert all(np.less_equal(size, (12, 40, 64)).all() for size in boxes)
 

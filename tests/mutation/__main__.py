@@ -46,7 +46,7 @@ ROOMS = {
     ),
     "native": ("tool/thirty_two_lanes/emulator/native/*.py",),
     "frontend": ("tool/thirty_two_lanes/frontend/lower/*.py",),
-    "exercises": ("helpers/exercises/*.py", "helpers/exercises/bounds/*.py"),
+    "exercises": ("helpers/exercises/*.py", "helpers/exercises/[bd]*/*.py"),
     "grading": ("helpers/grading/*.py",),
     "film": ("tool/thirty_two_lanes/film/*.py",),
     "assembly": ("tool/thirty_two_lanes/assembly/*.py",),

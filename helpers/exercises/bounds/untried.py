@@ -40,9 +40,16 @@ def largest(place, outcome) -> int:
     if kind == "shape" and np.shape(value):
         return np.shape(value)[which[1]]
     if kind in BLOCKS:
-        axes = [*np.ravel(blocks).tolist(), 1, 1]
-        return axes["xyz".index(kind[-1])]
+        return axes_of(blocks)["xyz".index(kind[-1])]
     if kind in ("size", "shape") and value is not None:
         return np.size(value)
+    if kind in ("cuda.grid", "cuda.gridsize"):
+        along = [a * b for a, b in zip(*map(axes_of, (blocks, threads)), strict=True)]
+        return along[which[0]] if which else prod(along)
     of_all = prod(np.ravel(blocks).tolist()) * prod(np.ravel(threads).tolist())
     return max(of_all, *map(np.size, outcome.held.values()))
+
+
+def axes_of(numbers) -> list:
+    """Blocks or threads along x, y and z."""
+    return [*np.ravel(numbers).tolist(), 1, 1][:3]

@@ -1,0 +1,101 @@
+"""Values that random numbers hardly ever have: zeros, equal elements, opposite ones of
+two arrays, and the ends of a type.
+
+They stay between the smallest and the largest element of their array, which the text
+allows, as far as that can be known: an array of positive numbers gets no zero, and one
+of indices none beyond its own. The ends of a type are where an array fills a part of
+it. The judge counts nothing for such values at which the exercise's own answer differs.
+"""
+
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+
+from helpers.exercises.arguments import InOut, Out
+from helpers.exercises.variants import generator
+
+LEAST = 4  # elements
+EACH = 16  # one element in so many is of a kind
+FILLS = 2**-4  # of the largest number of a type, by its bytes:
+FILLS_NARROW = {1: 0.5, 2: 0.5}  # which may be levels, or letters
+DRAWS = 4  # of a number alone, whose range is to be known
+
+
+def with_special_values(trial, seed):
+    """A trial with some of them in its inputs; as it is where an exercise limits what
+    rounding may do, and so its numbers.
+    """
+    if trial.task.rtol is not None:
+        return trial
+    rng = generator(trial.task.name, seed, "special", trial.order)
+    arguments = dict(trial.arguments)
+    free = [name for name in arguments if name not in trial.task.fixed]
+    arrays = {k: it for k in free if (it := numbers_of(arguments[k])) is not None}
+    for array in arrays.values():
+        put_into(array, rng)
+    for one, other in combinations(arrays.values(), 2):
+        make_equal(one, other, rng)
+    for name, array in arrays.items():
+        inout = isinstance(arguments[name], InOut)
+        arguments[name] = InOut(array) if inout else array
+    arguments |= zero_numbers(trial, rng, free)
+    return replace(trial, arguments=arguments, special=True)
+
+
+def numbers_of(argument):
+    """A copy of an argument that brings several numbers along; None of another."""
+    array = argument.array if isinstance(argument, InOut) else argument
+    if isinstance(argument, Out) or np.size(array) < LEAST:
+        return None
+    return array.copy() if array.dtype.kind in "iuf" else None
+
+
+def put_into(array, rng):
+    """Equal elements, zeros and the ends of the type, at random places."""
+    few = max(array.size // EACH, 1)
+    places = rng.permutation(array.size)
+    first, second, third = (places[few * k : few * (k + 1)] for k in range(3))
+    low, high = array.min(), array.max()
+    array.flat[first] = array.flat[second]
+    if low <= 0 <= high:
+        array.flat[third] = 0
+    if array.dtype.kind in "iu":
+        kind, fills = np.iinfo(array.dtype), FILLS_NARROW.get(array.itemsize, FILLS)
+        if high >= fills * kind.max:
+            array.flat[places[-1]] = kind.max
+        if kind.min < 0 and low <= fills * kind.min:
+            array.flat[places[0]] = kind.min
+
+
+def make_equal(one, other, rng):
+    """Make some elements of an array those of another one of its shape, or opposite."""
+    if one.shape != other.shape or one.dtype != other.dtype:
+        return
+    few = max(one.size // EACH, 1)
+    places, low, high = rng.permutation(one.size), other.min(), other.max()
+    for some, sign in ((places[:few], 1), (places[few : 2 * few], -1)):
+        if sign < 0 and one.dtype.kind == "u":
+            continue
+        mine = sign * one.flat[some]
+        within = (low <= mine) & (mine <= high)
+        other.flat[some[within]] = mine[within]
+
+
+def zero_numbers(trial, rng, free) -> dict:
+    """Zero for one of the numbers that come alone and have both signs: for each in
+    turn, and then for none.
+    """
+    alone = [name for name in free if is_number(trial.arguments[name])]
+    turn = trial.order % (len(alone) + 1)
+    if turn == len(alone):
+        return {}
+    name = alone[turn]
+    draws = [trial.task.inputs(rng, *trial.size)[name] for _ in range(DRAWS)]
+    draws.append(trial.arguments[name])
+    both = min(draws) < 0 < max(draws)
+    return {name: type(draws[-1])(0)} if both else {}
+
+
+def is_number(value) -> bool:
+    return isinstance(value, (np.integer, np.floating))

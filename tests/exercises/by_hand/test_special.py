@@ -1,0 +1,93 @@
+"""Values that are hardly ever drawn: where they are put, and where not."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from helpers.exercises import judging, sources
+from helpers.exercises.arguments import InOut, Out
+from helpers.exercises.catalogue import exercise
+from helpers.exercises.drawn.special import make_equal, put_into
+from helpers.exercises.trials import drawn_trials
+from tests.exercises.kinds import KERNELS
+
+RNG = np.random.default_rng(1)
+WRONG = [  # for values that random numbers do not have
+    ("affine", "factor * x[i] + offset", "factor * x[i] if x[i] == 0 else {}"),
+    ("dot", "a[i] * b[i]", "{} if a[i] != 0 else float32(1)"),
+    ("blend", "max(a[i], b[i])", "{} if a[i] != b[i] else float32(0)"),
+    ("blend", "max(a[i], b[i])", "{} if a[i] != 0 else b[i]"),
+    ("transpose", "src[top + y, left + x]", "{0} if {0} != 0 else float32(5)"),
+    ("brightest", "a[i])", "min(a[i], 2147483646))"),
+    ("embedding", "word >= 0", "{} or word == -2147483648"),
+]
+
+
+@pytest.mark.parametrize("name, old, new", WRONG)
+def test_who_is_wrong_for_a_value_that_is_hardly_ever_drawn_is_refused(name, old, new):
+    task = exercise(name)
+    text = sources.edited(task.answer_text, old, new.format(old))
+
+    for seed in (1, 2, 3):
+        assert task.judge(task.kernel(text), seed).reason
+
+
+@pytest.mark.parametrize(
+    "kind, low, high, zero, ends",
+    [
+        ("float32", -9, 9, True, 0),
+        ("float32", 1, 9, False, 0),
+        ("int32", -(2**29), 2**29, True, 2),
+        ("int32", 1, 2**29, False, 1),
+        ("int32", -5, 90, True, 0),  # indices, or levels
+        ("uint8", 0, 63, True, 0),
+    ],
+)
+def test_special_values_stay_within_what_an_array_holds(kind, low, high, zero, ends):
+    """A zero only between numbers of both signs, the ends of a type only near them."""
+    values = np.linspace(low, high, 200).astype(kind)
+    array = values.copy()
+    put_into(array, RNG)
+
+    assert len(np.unique(array)) < len(np.unique(values)) or kind == "uint8"
+    assert zero == bool((array == 0).any())
+    if kind != "float32":
+        limits = np.iinfo(kind)
+        assert ends == np.isin(array, [limits.min, limits.max]).sum() or low == 0
+    if not ends:
+        assert (low <= array).all() and (array <= high).all()
+
+
+def test_two_arrays_become_equal_and_opposite_somewhere():
+    one, other = RNG.uniform(-9, 9, (2, 300)).astype("float32")
+    make_equal(one, other, RNG)
+
+    assert (one == other).any() and (one == -other).any()
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_the_answer_of_an_exercise_is_right_for_them(name):
+    """Or, where it is not, at another one of the sizes: else nothing is asked."""
+    task = exercise(name)
+    trials = [it for it in drawn_trials(task, 1) if it.special and it.kind == "smaller"]
+    case = judging.JudgedKernel(task, task.kernel(task.answer_text), 1)
+    outcomes = [it.run(case.kernel) for it in trials]
+
+    assert trials or task.rtol is not None
+    assert not trials or any(judging.is_right_there(case, it) for it in outcomes)
+
+
+def test_what_is_fixed_or_written_stays():
+    task = exercise("csr")
+    some = [it for it in drawn_trials(task, 1) if it.special]
+
+    assert len(some) >= 2
+    for it in some:
+        plain = replace(it, arguments=task.inputs(np.random.default_rng(1), *it.size))
+        assert [*plain.arguments] == [*it.arguments]
+        kinds = (Out, InOut)
+        for name, value in it.arguments.items():
+            same = [isinstance(value, kind) for kind in kinds]
+            assert same == [isinstance(plain.arguments[name], kind) for kind in kinds]
+        assert (np.diff(it.arguments["starts"]) >= 0).all()
