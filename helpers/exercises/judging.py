@@ -46,6 +46,7 @@ from helpers.exercises.values import (
     causes,
     differs,
     equal,
+    hold_to_own_rounding,
     in_numbers,
     past_whole_ones,
 )
@@ -307,6 +308,8 @@ def refuse_values(case, outcomes):
     """Raise a Refusal if values of some outcomes differ from what is expected: of the
     first, or of the first that shows whose tail is wrong.
     """
+    for outcome in outcomes:
+        hold_to_own_rounding(case, outcome)
     wrong = [it for it in outcomes if differs(it) and is_right_there(case, it)]
     if not wrong:
         return
