@@ -215,6 +215,8 @@ def times_where_idle(case, outcome) -> float:
     as many as there are threads for each element, times those at the first size. One
     that clamps indices, and guards no load, does as much as for whole blocks.
     """
+    if outcome.trial.kind == EVEN:
+        return TIMES_RAGGED
     here, first = (threads_each(it) for it in (outcome, case.outcomes[0]))
     return max(TIMES_RAGGED, here / first)
 

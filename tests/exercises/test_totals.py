@@ -238,7 +238,7 @@ def test_an_output_has_one_budget_under_all_its_names(alias):
 def ran(instructions=1000, block=100, warp=10, kind=RAGGED):
     """An outcome of one block of one warp, as far as totals ask for it."""
     return SimpleNamespace(
-        trial=SimpleNamespace(kind=kind),
+        trial=SimpleNamespace(kind=kind, size=(32,)),
         run=SimpleNamespace(
             blocks=1,
             threads_per_block=32,
@@ -253,6 +253,7 @@ def beside(best, work=1.5):
     return SimpleNamespace(
         task=SimpleNamespace(work=work, budget={}),
         most=lambda outcome, count: count(best),
+        outcomes=[ran(kind=EVEN)],
     )
 
 

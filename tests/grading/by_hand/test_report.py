@@ -141,3 +141,13 @@ def test_forty_names_are_told_and_the_others_counted():
     assert f"{', '.join(names[:40])}, and 1 more" == some(names)
     assert r"a\x1b" == some(["a\x1b"])
     assert "_ann_lee_3_" == words_of("Ann-Lee (3)")
+
+
+def test_a_bound_that_no_launch_came_to_is_named():
+    """With the student and the exercise; what has none is not there."""
+    note = "Not tried beyond 9: line 5 compares with 10."
+    rows = [{"exercise": "affine", "note": note}, {"exercise": "dot"}]
+
+    _, _, line = reports.untried([{"student": "ann", "exercises": rows}])
+    assert f"  ann, affine: {note}" == line
+    assert [] == reports.untried([{"student": "bob", "exercises": [{"note": ""}]}])
