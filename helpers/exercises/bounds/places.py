@@ -42,10 +42,16 @@ class Along(NamedTuple):
         mine = isinstance(other, Along) and self.place == other.place
         return mine and np.array_equal(self.values, other.values)
 
+    @property
+    def goes_up_and_down(self) -> bool:
+        ups = self.values[1:] > self.values[:-1]
+        return bool(ups.any() and (self.values[1:] < self.values[:-1]).any())
+
 
 class Bound(NamedTuple):
     """A place's value at which the outcome of a line turns: it is after `above`, and
-    not after `number`, which the line may have as it is, `written`.
+    not after `number`, which the line may have as it is, `written`. It turns again and
+    again if what it asks of goes up and down, as a remainder does.
     """
 
     place: tuple
@@ -53,6 +59,7 @@ class Bound(NamedTuple):
     number: int
     written: int | None
     site: Site | None
+    again: bool = False
 
     @property
     def exact(self) -> int | None:
@@ -183,7 +190,7 @@ class Walk:
         if isinstance(value, np.generic):
             return result
         if it.dtype.kind in "iu":
-            self.add(value.place, result == value.values, None, it.site)
+            self.add(value.place, result == value.values, None, it.site, [value])
         return Along(value.place, result)
 
     def note(self, it, values, result, place):
@@ -191,20 +198,22 @@ class Walk:
         numbers = [int(v) for v in values if is_whole(v)]
         written = numbers[-1] if numbers else None
         if it.operator in COMPARES:
-            self.add(place, result, written, it.site)
+            self.add(place, result, written, it.site, values)
         if it.operator == STOPS:
             written = values[1] if isinstance(values[1], np.generic) else None
-            self.add(place, result, written and int(written), it.site)
+            self.add(place, result, written and int(written), it.site, values)
         if it.operator in KEEPS and result.dtype.kind != "b":
             for value in values:
                 if isinstance(value, Along):
-                    self.add(place, result == value.values, written, it.site)
+                    kept = result == value.values
+                    self.add(place, kept, written, it.site, [value])
 
-    def add(self, place, outcome, written, site):
+    def add(self, place, outcome, written, site, values):
+        again = any(isinstance(it, Along) and it.goes_up_and_down for it in values)
         turns = np.flatnonzero(outcome[1:] != outcome[:-1])
         for turn in turns if len(turns) <= FEW else ():
             above, number = self.samples[turn : turn + 2].tolist()
-            self.found.add(Bound(place, above, number, written, site))
+            self.found.add(Bound(place, above, number, written, site, again))
 
 
 def targets_of(instruction):

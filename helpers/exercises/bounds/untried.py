@@ -12,10 +12,13 @@ IN_A_BLOCK = "cuda.threadIdx", "cuda.laneid"
 
 
 def untried(numbers: OwnNumbers, outcomes) -> str:
-    """A sentence on the least bound that is beyond all outcomes of a kernel; or ""."""
+    """A sentence on the least bound that is beyond all outcomes of a kernel; or "".
+
+    A comparison that turns again and again has done so in many of them.
+    """
     beyond = []
     for bound in numbers.along:
-        if not bound.place[0].startswith(IN_A_BLOCK):
+        if not bound.again and not bound.place[0].startswith(IN_A_BLOCK):
             tried = max(largest(bound.place, it) for it in outcomes)
             if tried <= bound.above:
                 beyond.append((bound.number, tried, bound))

@@ -87,6 +87,18 @@ def test_a_bound_that_no_launch_comes_to_is_told(name, old, new, told):
     assert verdict.sentence.endswith(verdict.note)
 
 
+@pytest.mark.parametrize("often", ["out.size % 1000 < 999", "i % 1000 != 999"])
+def test_of_what_turns_again_and_again_nothing_is_told(often):
+    """It has done so at sizes that were tried: where a size that is looked at far
+    beyond these is next to a multiple, is chance.
+    """
+    case = case_of("affine", GUARD, f"if i < out.size and ({often} or i < 10**8):")
+    beyond = [it for it in numbers_of(case).along if it.number > 100_000]
+
+    assert beyond and all(it.again for it in beyond)
+    assert "" == case.task.judge(case.kernel, 1).note
+
+
 @pytest.mark.parametrize("name", KERNELS)
 def test_an_answer_has_no_bound_beyond_its_sizes(name):
     """So nothing is told of it, and no launch is made because of one."""
