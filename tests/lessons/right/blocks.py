@@ -321,8 +321,8 @@ ANSWERS = {
         ],
         "a name for the cell": [
             (
-                "if thread == 0:\n        cuda.atomic.$update(out, 0, tile[0])",
-                "if thread < 1:\n        cuda.atomic.$update(out, thread, tile[0])",
+                "cuda.atomic.$update(out, 0, tile[0])",
+                "cell = 0\n        cuda.atomic.$update(out, cell, tile[cell])",
             ),
         ],
         "a variable": [
