@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from helpers.exercises import sources, trials
+from helpers.exercises.bounds.numbers import OwnNumbers
 from helpers.exercises.catalogue import exercise
 from helpers.exercises.page import as_text
-from helpers.exercises.bounds.numbers import OwnNumbers
 from helpers.exercises.sizes import FARTHEST
 from helpers.exercises.trials import (
     SIDES,

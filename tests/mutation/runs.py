@@ -40,7 +40,7 @@ EMULATOR = (
     "tests/intrinsics/test_*.py",
 )
 TESTS = {  # those that a room's mutants meet; where it is not here, the emulator's
-    "exercises": ("tests/exercises/test_*.py", "tests/exercises/by_hand/test_*.py"),
+    "exercises": ("tests/exercises/test_*.py", "tests/exercises/[bd]*/test_*.py"),
     "grading": ("tests/grading/test_*.py", "tests/grading/by_hand/test_*.py"),
     "film": ("tests/film/**/test_*.py",),
     "assembly": ("tests/assembly/test_*.py",),
