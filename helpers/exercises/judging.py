@@ -330,10 +330,11 @@ def refuse_values(case, outcomes):
 
 
 def is_right_there(case, outcome) -> bool:
-    """Is the exercise's own answer right in a trial? In all but those whose values are
-    hardly ever drawn nobody asks.
+    """Is the exercise's own answer right in a trial? Nobody asks but where values are
+    hardly ever drawn, or sizes are beyond those that are listed.
     """
-    own = case.answered(outcome)[0] if outcome.trial.special else None
+    beyond = outcome.trial.special or outcome.trial.kind in (LARGER, FAR)
+    own = case.answered(outcome)[0] if beyond else None
     return own is None or own.error is None and not differs(own)
 
 

@@ -65,6 +65,12 @@ FIGURES = {
     "plot_register_tile": lambda: plotting.plot_register_tile(
         [0, 1, 8, 9], [0, 1], (32, 16), (range(16), range(8))
     ),
+    "plot_new_sectors": lambda: [
+        plotting.plot_new_sectors(
+            {"rows": 4 * np.add.outer(9 * np.arange(4), np.arange(16))}, 8, kind=kind
+        )
+        for kind in style.KINDS
+    ],
     "plot_places": lambda: [
         plotting.plot_places([4 * apart * lane for lane in range(lanes)], kind)
         for apart, lanes in ((33, 32), (40, 9))

@@ -56,10 +56,10 @@ def test_the_front_door_offers_the_same_names_as_ever():
         "bandwidth banks chains conflicts copies exchange exposed fences fours "
         "grid grid_2d grid_stride halo hierarchy homes in_flight instructions "
         "intervals issues lanes latency layer_walk letter levels look_back "
-        "look_backs new_sectors pipeline places rates register_tile requests reuse "
-        "roofline room row_times_column rungs scan schedule sectors series "
-        "shuffles slices speeds stages strip_walk tile_banks tile_cycle tile_move "
-        "tile_walk times tree warps zooms"
+        "look_backs meeting new_sectors pipeline places rates register_tile "
+        "requests reuse roofline room row_times_column rungs scan schedule sectors "
+        "series shuffles slices speeds stages strip_walk tile_banks tile_cycle "
+        "tile_move tile_walk times tree warps zooms"
     )
     expected = {*verbs.split(), "allow_dynamic_shared", "exercise", "table", "twin"}
     expected |= {"copy4_async", "commit_copies", "wait_copies"}

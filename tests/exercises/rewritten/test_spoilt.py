@@ -172,8 +172,8 @@ SAME = {  # what makes no difference, and why
     ("ray_sphere", "half"): EXACT,
     ("row_sums", "magnitude"): SQUARES,
     ("embedding", "float32"): PLACES,
-    ("two_chains", "float32"): PLACES,
     **{("csr", how): PLACES for how in SPOILT["i"]},
+    **{("two_chains", how): PLACES for how in SPOILT["u"]},
     **{("sort_records", how): BYTES for how in SPOILT["i"]},
     **{
         (name, how): BYTES
