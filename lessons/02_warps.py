@@ -186,7 +186,7 @@ shares(divided)
 # The **active share** of a line is the share of a warp's lanes that take part in it. Inside the `if` it is one half, so the two loops are executed twice as often as they need to be.
 # The rule: **an `if` costs almost nothing if all lanes of a warp agree; warps may differ.**
 #
-# Does a GPU agree? Its **counters**, parts of the hardware that count events while a kernel runs, say how many instructions it executed and in how many issue slots; a profiler adds what warps waited for (they **stall**).
+# Does a GPU agree? Its **counters**, parts of the hardware that count events while a kernel runs, say how many instructions it executed and in how many issue slots (of the cycles in which a multiprocessor has a warp); a profiler adds what warps waited for (they **stall**).
 
 # %% tags=["timing", "hide-input"]
 # Times both kernels on 16,777,216 numbers, with 256 steps and with one.
@@ -205,7 +205,7 @@ compare({(name, steps): m for (name, steps), m in times.items() if steps > 1},
 
 # %% [markdown]
 # It does: with 256 steps, `part_by_thread` takes twice as long, since the GPU executes twice as many instructions for each warp.
-# Otherwise they are alike: the schedulers use as many of their slots, and the warps wait for the same things, most for a turn, because more of them are ready than can issue.
+# Otherwise they are alike: the schedulers use as many of their slots, and the warps wait for the same things, most for a turn, while others of them issue.
 #
 # Does divergence always cost double?
 #

@@ -328,12 +328,12 @@ plot_in_flight(flying, latency, rate, "memory")
 # %% [markdown]
 # Three diamonds are the walk: with a warp on each multiprocessor, with eight, and with all 64 that it holds. The line that rises is Little's law for a load of 348 ns, and the level line is the rate of `read` from memory. (On both axes, equal distances are equal factors.)
 #
-# With 64 times as many walkers, so many times the bytes arrive, and the launch takes only a quarter longer. So the diamonds rise beside the line. They stay below it: the line is for loads alone, and they are of whole launches, which also start and end.
+# With 64 times as many walkers, so many times the bytes arrive, and the launch takes only a quarter longer. So the diamonds rise beside the line. They stay below it: the line is for loads alone, and they are of whole launches, which also start and end; and with many walkers a load may take longer, too.
 
 # %% [markdown]
 # To fill the road, a thread must have more in flight: wider elements, or several loads before it waits.
 # `read` does both. Its threads can have 64 bytes in flight each, and all together 17 MB, about ten times what is needed. The rate cannot grow beyond memory's, so by the law the time must: 17 MB at 4,626 GB/s are 3.7 µs on the way.
-# The counters agree. A warp of `read` waits 3.4 µs for its four loads, ten times as long as a step of the walk.
+# By the counters (not shown), a warp of `read` waits 3.4 µs for its four loads, ten times as long as a step of the walk.
 #
 # So **have as many bytes in flight as rate × latency; what is beyond that only waits longer.**
 
@@ -445,7 +445,7 @@ task.check(two_chains)
 # %% [markdown]
 # ## In practice
 #
-# Nsight Compute calls a warp's wait for a load from these levels *stall long scoreboard*; its page *Memory Workload Analysis* draws the levels with the bytes between them.
+# Nsight Compute calls a warp's wait for a load from these levels *stall long scoreboard*; its section *Memory Workload Analysis* draws the levels with the bytes between them.
 
 # %% [markdown]
 # ## Further reading

@@ -139,6 +139,9 @@ shown = {f"stride {stride}": by_stride[stride] for stride in (1, 2, 4, 8)}
 plot_levels({f"{name}, {m.median_us:,.0f} µs": m.traffic
              for name, m in shown.items()})
 
+# %% [markdown]
+# How much of this is memory's, and how busy that keeps it, stands here:
+
 # %% tags=["hide-input"]
 # Tabulates the same launches.
 compare({stride: by_stride[stride] for stride in (1, 2, 4, 8)},
@@ -149,7 +152,7 @@ compare({stride: by_stride[stride] for stride in (1, 2, 4, 8)},
 # At stride 8 all three levels move the same bytes: the stores, and a whole sector for each number loaded. (At stride 1, memory has less than L2: some stores were still in L2 when the kernel ended.)
 # A cache helps only if somebody asks for what it holds, and nobody asks for the 28 bytes between.
 #
-# Yet the time grows less than the bytes do. At stride 1 memory is busy half of the time, and could deliver these bytes in 28 µs; but 65,536 blocks have to [start](01_first_kernel.ipynb), which takes 43 even if they do nothing. At strides 4 and 8 it is nearly always busy.
+# Yet the time grows less than the bytes do. At stride 1 memory is busy half of the time, and could deliver these bytes in 28 µs, at the rate of stride 8; but 65,536 blocks have to [start](01_first_kernel.ipynb), which takes 43 even if they do nothing. At strides 4 and 8 it is nearly always busy.
 #
 # **Predict.** With offset 1, each load touches five sectors instead of four. Must L2 deliver a quarter more?
 
@@ -170,7 +173,7 @@ compare({offset: (m, emulate(take)[4, 256](few_out, few, offset, 1))
 # %% [markdown]
 # <details><summary>For the curious: beyond a sector</summary>
 #
-# On the clock, the fifth sector costs nothing: offset 1 takes as long as offset 8, which touches four.
+# On the clock of this launch, which mostly waits for blocks to start, the fifth sector costs nothing: offset 1 takes as long as offset 8, which touches four.
 #
 # From stride 8 to 16, L1 and L2 are asked for no more, and yet the time nearly doubles: memory delivers twice the bytes.
 # The L2 of this GPU fetches pieces of 64 bytes, two sectors, and now one of the two goes unused.
@@ -471,7 +474,7 @@ compare({"every 32nd number": by_ones, "every 32nd four": by_fours},
         "µs", "GB/s", "memory busy, %", by="a lane's share")
 
 # %% [markdown]
-# It takes a sixth less time, and keeps memory busy nearly all of it: it has more bytes in flight, and fewer instructions for each number.
+# It takes a sixth less time, and keeps memory busy nearly all of it: it may have more bytes in flight, and it has fewer instructions for each number; which of them it is, this does not say.
 #
 # So a lane may have four neighbours, if it takes them in one load.
 
@@ -541,7 +544,7 @@ task.check(mirror)
 #
 # <details><summary>Answer</summary>
 #
-# 32 lanes, 3 bytes apart, span 94 bytes: 3 sectors, in 1 line. For red alone, two thirds are for nobody: the later kernel comes when the image has left the caches, unless it is small. If each thread takes all three, its next two loads need them, and find them in L1.
+# 32 lanes, 3 bytes apart, span 94 bytes: 3 sectors, in 1 line or, as each warp begins 96 bytes on, in 2. For red alone, two thirds are for nobody: the later kernel comes when the image has left the caches, unless it is small. If each thread takes all three, its next two loads need them, and find them in L1.
 #
 # </details>
 #

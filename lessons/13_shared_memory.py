@@ -3,7 +3,7 @@
 #
 # *65 minutes*
 #
-# **What you'll do:** let the threads of a block hand numbers to one another through a memory that they share, see this make one kernel three times as fast and another one slower, and find out why: a tile saves only what a cache does not.
+# **What you'll do:** let the threads of a block hand numbers to one another through a memory that they share, see this make one kernel three times as fast and another one slower, and find out why: a tile saves little that a cache saves already.
 #
 # **What you'll learn:**
 #
@@ -169,7 +169,7 @@ run.coalescing.sectors / run.coalescing.requests
 #
 # ## What did it save?
 #
-# A tile can save only what L1 does not do by itself.
+# What L1 does by itself, a tile need not do.
 # Each version reads every number and writes it, and so does a copy by the same blocks.
 # Its time is a **floor**: no version with this launch can be expected to take less.
 
@@ -215,7 +215,7 @@ compare(turns, "µs", "sectors from L2 per warp", "sectors to L2 per warp",
 #
 # The numbers that warps load or store, in shared memory or through L1, come by one way, the **data path**.
 # A line holds 32 of our numbers, so it has 32 *places* for them. (The field says *banks*, and the next page is about them.)
-# In one cycle the data path serves up to 32 numbers from any lines, as long as each is at another place. But different numbers at one place come one after the other.
+# By a simple rule, the data path serves in one cycle up to 32 numbers from any lines, as long as each is at another place. But different numbers at one place come one after the other.
 #
 # Here are the lanes of a column. Move the slider to other lengths of the rows, of a matrix or of a tile:
 
@@ -459,7 +459,7 @@ compare({("", "a copy"): floor, ("as it is", "no tile"): direct,
 # %% [markdown]
 # Here the tile adds only 11 instructions, and 5% to the time in place of two thirds. So the tile itself costs little: most of the loss came with the other instructions.
 #
-# But it gains nothing, either: L1 serves the other kernel as well.
+# But it gains nothing, either: presumably L1 serves the other kernel as well.
 #
 # ## When a tile pays
 #

@@ -552,7 +552,7 @@ plot_exposed([*at_most], [*at_most.values()], [*saved.values()])
 # No point of what is saved lies above the bound.
 # Where the queue is short, most of it is hidden, and with two wavefronts a repair is hardly worth its line. With 32 it saves most of what it can.
 #
-# So count before you repair: a kernel's own conflicts and cycles say how much there is to gain.
+# So count before you repair: a kernel's own conflicts and cycles say how much there is to gain at most.
 # That holds with many warps at work, as here: two blocks of 32 warps on each multiprocessor.
 #
 # ## What changed
@@ -622,7 +622,7 @@ task.check(turn_float64)
 #
 # </details>
 #
-# ★★★ `exercise("half_block")`: a block of 16 × 16 threads transposes a tile of its own size, so a warp covers two rows. One padding frees the stores, and another the loads. Why? What frees both?
+# ★★★ `exercise("half_block")`: a block of 16 × 16 threads transposes a tile of its own size, so a warp covers two rows. One width frees the stores, and another the loads. Why? What frees both?
 #
 # <details><summary>Answer</summary>
 #

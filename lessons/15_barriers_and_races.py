@@ -314,7 +314,7 @@ explore(draw_relay, before=[True, False], after=[True, False])
 # %% [markdown]
 # The first barrier makes loads wait for the stores of their own round: without it, a RAW.
 # The second makes the stores of the next round wait for the loads of this one: without it, a WAR.
-# With neither, each load races both with the store of its own round and with that of the next.
+# With neither, each load races with its neighbour's stores of all rounds, earlier and later ones.
 #
 # ## Why not one after each line?
 #
@@ -375,7 +375,7 @@ compare(safe, {"ns a round": lambda m: 1000 * m.median_us / ROUNDS},
 # Look at the three zeros: never wrong, and a race all the same.
 # Below each stands the same kind of race, and only a detail differs.
 # Two of these details are a wait (`cuda.nanosleep`). It touches no cell, and only makes a warp late; so those two kernels were right by timing, and nothing promises a timing.
-# The other details look like nothing at all.
+# The other details look harmless.
 # So a thousand right answers prove nothing. The rule does.
 
 # %% [markdown]

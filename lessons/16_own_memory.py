@@ -316,7 +316,7 @@ def thrower(**options):
 
 # %% [markdown]
 # The compiler takes 40 registers for it, so a multiprocessor holds one block of 1,024 threads where two could be: half of its warps.
-# Smaller blocks are a remedy that costs nothing. Where two of 1,024 do not fit, three of 512 do:
+# Smaller blocks are a remedy that spills nothing. Where two of 1,024 do not fit, three of 512 do:
 
 # %%
 found = np.zeros(launch[0] * launch[1], np.uint32)
@@ -488,7 +488,7 @@ plot_homes(4 * gpu.MAX_REGISTERS_PER_MULTIPROCESSOR,
            cuda.current_context().get_memory_info().total)
 
 # %% [markdown]
-# The darker, the nearer. Local memory is in no box: it is where a thread's numbers go when registers or a column of shared memory have no room.
+# The darker, the nearer. Local memory is in no box: there go a thread's numbers whose index only the data know, and those that find no register.
 #
 # The counts of our dice: one thread needs each of them, but only the data knows its index. So they belong in a column of shared memory.
 

@@ -134,8 +134,8 @@ plot_new_sectors({"sum_columns": walk(1, TALL), "sum_rows": walk(TALL, 1)})
 # How often must a warp wait, then? That depends on which loads it sends off together, so look at the machine code. `LDG` loads, and `FADD` adds:
 
 # %%
-code = assemble(sum_rows)[4, 64](sums, matrix).instructions
-[one.name for one in code if one.name in ("LDG", "FADD")]
+code = assemble(sum_rows)[4, 64](sums, matrix)
+[one.name for one in code.instructions if one.name in ("LDG", "FADD")]
 
 # %% [markdown]
 # The loop takes four steps together: four loads first, then four additions. (What is left over takes the last two.)
@@ -145,7 +145,7 @@ code = assemble(sum_rows)[4, 64](sums, matrix).instructions
 # In steps 0 to 3 of `sum_rows`, all four loads ask for the same 32 sectors, which L1 fetches once. In steps 4 to 7 L1 has them.
 # So every second four of `sum_rows` needs nothing from beyond L1.
 #
-# (That saves a quarter of the time, and not half: the steps that L1 serves take time, too.)
+# (That saves a quarter of the time, and not half. The steps that L1 serves take time, too; how L1 is busy with them, we see below.)
 
 # %% [markdown]
 # ## A warp waits for its slowest lane
@@ -238,7 +238,7 @@ compare({(f"{window:,}", f"{128 * 4 * window // 2**10} KB",
         by=("window", "128 threads touch", "all threads touch"))
 
 # %% [markdown]
-# Up to 256 numbers in a window, what 128 threads touch fits in L1, and L1 loads one sector in ten twice at the most.
+# Up to 256 numbers in a window, what 128 threads touch fits in L1, and L1 loads at most an eighth more than the matrix.
 #
 # From 256 to 512, L1 becomes too small: many sectors are gone when their thread comes back, and L1 loads four times as much. That costs less than a fifth of the time, for L2 has what L1 lacks: what all threads touch fits in its 60 MB, and memory delivers hardly any sector twice.
 

@@ -3,7 +3,7 @@
 #
 # *55 minutes*
 #
-# **What you'll do:** give the blocks of a copy shared memory that they never touch, see the copy take nearly six times as long, find out what was taken from it, and then take as much from a kernel that looks things up, and see it lose nearly nothing.
+# **What you'll do:** give the blocks of a copy shared memory that they never touch, see the copy take nearly six times as long, find out what was taken from it, and then take half of the warps from a kernel that looks things up, and see it lose nearly nothing.
 #
 # **What you'll learn:**
 #
@@ -151,7 +151,7 @@ plot_in_flight(loads, LATENCY, half, "the loads of the driver's copy")
 # The points go up beside the line of the law: with half the blocks the copy has little more than half the rate.
 # They lie below it, since the law says only what is possible: a thread does more than wait, and a memory that has much to do answers later. So right of the dashed line, too, more in flight is better.
 #
-# So what the tile took was **latency hiding**. While the one block that is left waits for memory, nobody is there to ask for more.
+# So what the tile took was, for the most part, **latency hiding**. While the one block that is left waits for memory, nobody is there to ask for more.
 #
 # ## Blocks, warps, or bytes?
 #

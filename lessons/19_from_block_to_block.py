@@ -167,7 +167,7 @@ compare({"one": one_cell, "eight, side by side": in_eight[1],
 # Side by side they save nothing, a sector for each next to nothing, 128 bytes about half, and 16 KiB nearly all.
 # So atomics do not queue for a cell, but for a place that is larger than a sector.
 #
-# And the cells of all blocks, which cost nothing, did they not stand side by side? They did; but some thousand blocks run at a time, whose cells are 4 KiB, and these are many places.
+# And the cells of all blocks, which cost nothing, did they not stand side by side? They did; but some thousand blocks run at a time, whose cells are 4 KiB, and these are probably several places.
 #
 # ## Meet less often
 #

@@ -43,6 +43,7 @@ ONCE = "the element is loaded once for both of its uses: one LDG"
 CROWDED = "of many warps, the counter has up to 5% more wavefronts than requests take"
 COPIED = "LDGSTS copies: one instruction, with counters of its own, for load and store"
 PAIR = "in the first step, one LDS.64 loads both numbers"
+ALONE = "only thread 0 uses the sum of its block: the compiler loads it for that one"
 EXPLAINED = {
     "all_write_the_same": "the array and its accesses are left out: the value is known",
     "war_in_a_warp": KEPT,
@@ -58,6 +59,9 @@ EXPLAINED = {
     "_rotate_in_place": KEPT,
     "_scan_once": "how often a block looks back depends on who has published by then",
     "_sum_hasty_wrong": KEPT,
+    "_sum_by_last": ALONE,
+    "_shares": f"{ALONE}; the grid's barrier loads, too",
+    "_sum_after_all": f"{ALONE}; the grid's barrier loads, too",
     "_sum_strided": PAIR,
     **{
         f"lesson_25_reduction_sum_{launch}": CROWDED

@@ -312,7 +312,7 @@ CLAIMS = {
         for_each_warp(it, it.part_by_warp) == 1418
         and 1414 == (for_each_warp(it, only_grows) + for_each_warp(it, only_bends)) / 2
     ),
-    "most for a turn, because more of them are ready than can issue": lambda it: all(
+    "most for a turn, while others of them issue": lambda it: all(
         next(iter(m.waits)) == "a turn to issue" for m in pair(it, 256)
     ),
     "little in one that waits for something else anyway": lambda it: (

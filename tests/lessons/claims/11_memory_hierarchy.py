@@ -276,7 +276,7 @@ CLAIMS = {
         about("4,626", it.reads[GB].gb_per_s)
         and about("3.7", 64 * THREADS / it.reads[GB].gb_per_s / 1e3)
     ),
-    "A warp of `read` waits 3.4 µs for its four loads, ten times as long as a step": (
+    "a warp of `read` waits 3.4 µs for its four loads, ten times as long as a step": (
         lambda it: (
             about("3.4", waited_us(it)) and 9.5 < 1e3 * waited_us(it) / 348 < 10.5
         )

@@ -301,7 +301,7 @@ CLAIMS = {
             and busy(it.by_fours) > 90
         )
     ),
-    "more bytes in flight, and fewer instructions for each number": (
+    "it has fewer instructions for each number": (
         lambda it: (
             in_flight(it.by_fours) > 1.5 * in_flight(it.by_ones)
             and executed(it.by_fours) < 0.6 * executed(it.by_ones)

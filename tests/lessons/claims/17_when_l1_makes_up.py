@@ -160,7 +160,7 @@ CLAIMS = {
     "There is a cliff after 512 numbers": (
         lambda it: faster(it.windows[512], it.windows[1024]) > 2
     ),
-    "L1 loads one sector in ten twice at the most": (
+    "L1 loads at most an eighth more than the matrix": (
         lambda it: (
             near(times_loaded(it, from_l2, 128), 1)
             and about("0.1", times_loaded(it, from_l2, 256) - 1)

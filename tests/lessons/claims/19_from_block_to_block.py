@@ -173,8 +173,8 @@ CLAIMS = {
     "a place that is larger than a sector": lambda it: (
         us(it.in_eight[8]) > 1.5 * us(it.in_eight[32])
     ),
-    "some thousand blocks run at a time, whose cells are 4 KiB, and these are many "
-    "places": lambda it: (
+    "some thousand blocks run at a time, whose cells are 4 KiB, and these are probably "
+    "several places": lambda it: (
         resident_blocks(H200, 256, 0) == 1056
         and us(it.in_eight[32]) < 0.6 * us(it.in_eight[1])  # two places 128 bytes apart
         and us(it.own_cells) < us(it.in_eight[4096])
