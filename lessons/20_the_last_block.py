@@ -341,7 +341,7 @@ table(["way to the whole", "µs", "for"],
       [(way, ways[way].median_us, use) for way, use in USES.items()])
 
 # %% [markdown]
-# The atomics are quickest, and quicker even than the parts alone, which do less. So not the meeting makes that difference. The compiler makes another loop of the same lines in each kernel; whether the difference comes from that, nothing here shows. (Setting cells to 0 is not in the times.)
+# The atomics are quickest, and quicker even than the parts alone, which do less. So not the meeting makes that difference. The compiler makes another loop of the same lines in each kernel; whether the difference comes from that, nothing here shows. (Setting to 0 is not timed.)
 # The three others take within 2 µs of each other, and at most 4 more than the parts alone.
 #
 # So choose by what each can do:
