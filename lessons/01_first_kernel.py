@@ -257,7 +257,7 @@ check(out, add_one_spec(a))
 
 # %% [markdown]
 # **Your turn.** This kernel subtracts each element of `x` from the next one, so `out` has one element fewer than `x`.
-# But its guard lets one thread too many in. Mend that line; `exercise` has a check that launches the kernel at several sizes.
+# But its guard lets one thread too many in. Correct that line; `exercise` has a check that launches the kernel at several sizes.
 
 # %%
 @cuda.jit

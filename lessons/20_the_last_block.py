@@ -25,7 +25,7 @@ device
 # %% [markdown]
 # ## The same sum each time
 #
-# Each of eight blocks has a number, and the launch shall end with the sum. The obvious way is an atomic of each block. A `seed` chooses in which order the emulator lets blocks add:
+# Each of eight blocks has a number, and the launch must end with the sum. The obvious way is an atomic of each block. A `seed` chooses in which order the emulator lets blocks add:
 
 # %%
 @cuda.jit
@@ -53,7 +53,7 @@ sums
 #
 # Nor the one with the highest number, since blocks come in any order. On an H200, 16 blocks lined up 1,000 times: never in the order of their numbers, and block 0 came first in a fifth of the launches.
 #
-# So nobody waits, and no number is chosen: whoever comes *last* does it, when all others have stored.
+# So nobody waits, and no number is chosen: the one that comes *last* does it, when all others have stored.
 #
 # ## Draw a ticket
 #

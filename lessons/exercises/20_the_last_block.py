@@ -50,7 +50,7 @@ WHY = {
 class SeesAll(Predict):
     """Each of these is the end of a kernel that is launched with 4 blocks of one thread.
     `block` is `cuda.blockIdx.x`, `parts` has 4 cells, `finished[0]` is 0 at first, and
-    `out` has one cell. Does CUDA promise that whoever loads from `parts` finds what was
+    `out` has one cell. Does CUDA promise that a thread that loads from `parts` finds what was
     stored there? Then `emulate` with `strict=True` reports "none", else a "race". Answer
     with a dictionary: `{"A": ..., "B": ..., "C": ..., "D": ...}`.
 
