@@ -42,6 +42,7 @@ from helpers.exercises.trials import (
     listed_trials,
 )
 from helpers.exercises.values import (
+    allow_long_sums,
     begins_wrong,
     causes,
     differs,
@@ -310,6 +311,7 @@ def refuse_values(case, outcomes):
     """
     for outcome in outcomes:
         hold_to_own_rounding(case, outcome)
+        allow_long_sums(case, outcome)
     wrong = [it for it in outcomes if differs(it) and is_right_there(case, it)]
     if not wrong:
         return
@@ -330,11 +332,10 @@ def refuse_values(case, outcomes):
 
 
 def is_right_there(case, outcome) -> bool:
-    """Is the exercise's own answer right in a trial? Nobody asks but where values are
-    hardly ever drawn, or sizes are beyond those that are listed.
+    """Is the exercise's own answer right in a trial? In all but those whose values are
+    hardly ever drawn nobody asks.
     """
-    beyond = outcome.trial.special or outcome.trial.kind in (LARGER, FAR)
-    own = case.answered(outcome)[0] if beyond else None
+    own = case.answered(outcome)[0] if outcome.trial.special else None
     return own is None or own.error is None and not differs(own)
 
 

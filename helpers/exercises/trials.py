@@ -152,7 +152,7 @@ class Outcome:
     held: dict = field(repr=False)  # the arguments after the launch
     run: object = None
     error: Exception | None = None
-    closer: dict = field(default_factory=dict)  # what is allowed, where that is less
+    allowed: dict = field(default_factory=dict)  # by own rounding, not by `check`
 
     @property
     def outputs(self) -> dict:

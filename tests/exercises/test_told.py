@@ -311,7 +311,7 @@ def test_an_element_of_many_threads_is_at_no_edge_of_a_warp(blocks, told):
     run = SimpleNamespace(blocks=blocks, threads_per_block=128)
     wrong = np.where(np.arange(40) < 32, np.arange(40), -1)
     outputs = {"places": wrong}
-    outcome = SimpleNamespace(run=run, trial=trial, outputs=outputs, closer={})
+    outcome = SimpleNamespace(run=run, trial=trial, outputs=outputs, allowed={})
 
     assert told == bool([*past_whole_ones(outcome)])
 
@@ -368,7 +368,7 @@ def test_a_summand_is_missed_where_several_results_lack_it(outcomes, told):
         )
         run = SimpleNamespace(threads_per_block=32)
         outputs = {"out": total - a[-1]}
-        outcome = SimpleNamespace(trial=trial, run=run, outputs=outputs, closer={})
+        outcome = SimpleNamespace(trial=trial, run=run, outputs=outputs, allowed={})
         found.append(outcome)
 
     assert told == [it.partition(" of `a`")[0] for it in missing_summand(found)]

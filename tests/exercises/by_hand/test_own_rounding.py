@@ -2,10 +2,15 @@
 does to its own.
 """
 
+from types import SimpleNamespace
+
+import numpy as np
 import pytest
 
 from helpers.exercises import sources
 from helpers.exercises.catalogue import exercise
+from helpers.exercises.trials import EVEN, FAR
+from helpers.exercises.values import allow_long_sums, differs
 from tests.exercises.kinds import KERNELS
 
 OFF = {  # by less than the exercise's tolerance
@@ -39,3 +44,27 @@ def test_who_is_off_by_a_few_last_bits_is_not(name):
     text = sources.edited(task.answer_text, old, new)
 
     assert task.judge(task.kernel(text), 1).reason is None
+
+
+def outcome(kind, value):
+    """Of a sum that is to be 1,700.1 and one that is to be 7."""
+    expected = {"y": np.array([1700.1, 7], np.float32)}
+    trial = SimpleNamespace(
+        kind=kind, expected=expected, arguments={"y": None}, rtol=lambda name: None
+    )
+    outputs = {"y": np.array([value, 7], np.float32)}
+    return SimpleNamespace(trial=trial, outputs=outputs, allowed={})
+
+
+@pytest.mark.parametrize(
+    "kind, value, is_right",
+    [(FAR, 1700.3, True), (FAR, 1712, False), (EVEN, 1700.3, False)],
+)
+def test_a_long_sum_may_be_off_as_the_answers_own_is(kind, value, is_right):
+    """Its own, 1,700.0, is off by more than `check` allows; at listed sizes none is."""
+    found = outcome(kind, value)
+    case = SimpleNamespace(answered=lambda it: [outcome(kind, 1700.0)])
+
+    allow_long_sums(case, found)
+
+    assert is_right == (not differs(found))
