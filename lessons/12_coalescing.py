@@ -149,10 +149,10 @@ compare({stride: by_stride[stride] for stride in (1, 2, 4, 8)},
 
 # %% [markdown]
 # None.
-# At stride 8 all three levels move the same bytes: the stores, and a whole sector for each number loaded. (At stride 1, memory has less than L2: some stores were still in L2 at the end.)
-# A cache helps only if somebody asks for what it holds, and nobody asks for those between.
+# At stride 8 all three levels move the same bytes: the stores, and a whole sector for each number loaded. (At stride 1, memory has less: some stores were still in L2.)
+# A cache helps only if somebody asks for what it holds, and nobody does.
 #
-# Yet the time grows less than the bytes do. At stride 1 memory is busy half of the time, and could deliver these bytes in 28 µs, at the rate of stride 8; but 65,536 blocks have to [start](01_first_kernel.ipynb), which takes 43 even if they do nothing. At strides 4 and 8 it is nearly always busy.
+# Yet the time grows less than the bytes do. At stride 1 memory is busy half of the time, and could deliver these bytes in 28 µs, at the rate of stride 8; but 65,536 blocks have to [start](01_first_kernel.ipynb), which takes 43 even if they do nothing. Whether that is why is not shown. At strides 4 and 8 it is nearly always busy.
 #
 # **Predict.** With offset 1, each load touches five sectors instead of four. Must L2 deliver a quarter more?
 

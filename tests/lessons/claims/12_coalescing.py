@@ -133,7 +133,7 @@ CLAIMS = {
             )
         )
     ),
-    "At stride 1, memory has less than L2: some stores were still in L2": (
+    "At stride 1, memory has less: some stores were still in L2": (
         lambda it: (
             near(fetched(it.by_stride[1]), 4 * it.MANY)
             and it.by_stride[1].counters["memory_write_bytes"] < 0.8 * 4 * it.MANY
