@@ -186,7 +186,7 @@ shares(divided)
 # The **active share** of a line is the share of a warp's lanes that take part in it. Inside the `if` it is one half, so the two loops are executed twice as often as they need to be.
 # The rule: **an `if` costs almost nothing if all lanes of a warp agree; warps may differ.**
 #
-# Does a GPU agree? Its **counters**, parts of the hardware that count events while a kernel runs, say how many instructions it executed and in how many issue slots (of the cycles in which a multiprocessor has a warp); a profiler adds what warps waited for (they **stall**).
+# Does a GPU agree? Its **counters**, parts of the hardware that count events while a kernel runs, say how many instructions it executed and in how many issue slots (of the cycles with any warp); a profiler adds what warps waited for (they **stall**).
 
 # %% tags=["timing", "hide-input"]
 # Times both kernels on 16,777,216 numbers, with 256 steps and with one.

@@ -59,6 +59,6 @@ def text_of(task, shape):
     return sources.edited(task.answer_text, *edits)
 
 
-def test_each_exercise_has_three():
-    assert {3} == {len(answers) for answers in TABLES.values()}
+def test_each_exercise_has_three_or_more():
+    assert 3 <= min(map(len, TABLES.values()))
     assert {*KERNELS} == TABLES.keys()
