@@ -10,22 +10,21 @@ from helpers.measuring import store
 from lessons.build import ROOT
 from lessons.publishing.convert import convert, lessons_of
 from tests.lessons.claims import about, claims_of, fallen, left_by
-from tests.quick import drawn, slow
-from tests.specimens.lesson_runs import LONG, run_of
+from tests.quick import drawn
+from tests.specimens.lesson_runs import run_of
 
 LESSONS = lessons_of(ROOT)
 RECORDED = store.read(store.file_of(store.USUAL, "times"))["runs"]
 CLAIMING = [it for it in LESSONS if claims_of(it)]
 TIMED = [it for it in CLAIMING if it.stem in RECORDED]
 FEWEST = 10
-MOST = [slow(it) if it.stem[:2] in LONG else it for it in CLAIMING]
 RENEWED = [drawn(lesson, every=8) for lesson in TIMED[1:]]  # each runs once more
 stem_of = attrgetter("stem")
 
 each_lesson = pytest.mark.parametrize("lesson", CLAIMING, ids=stem_of)
 
 
-@pytest.mark.parametrize("lesson", MOST, ids=stem_of)
+@each_lesson
 def test_what_a_lesson_claims_is_true(lesson):
     """The build names the sentence of a lesson that a recording has made false."""
     assert [] == run_of(lesson).answer("fallen")

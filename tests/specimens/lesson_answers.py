@@ -42,13 +42,11 @@ def begin():
         pictures.Picture.svg = lambda picture: f"<svg><desc>{picture.alt}</desc></svg>"
 
 
-def answer(lesson, file, names, unasked):
-    """Answer each question but some, or say why it failed."""
+def answer(lesson, file, names):
+    """Answer each question, or say why it failed."""
     launches = named(Path(lesson).stem, noted)
     answers, failures = {}, {}
     for question, function in QUESTIONS.items():
-        if question in unasked:
-            continue
         try:
             answers[question] = function(Path(lesson), launches, names)
         except Exception:
@@ -57,8 +55,10 @@ def answer(lesson, file, names, unasked):
 
 
 def fallen_claims(lesson, launches, names):
-    """The claims that are not true of what the lesson left."""
-    return fallen(lesson, SimpleNamespace(**names))
+    """The claims that are not true of what the lesson left: in `make test-all` all of
+    them, and else those that compile nothing, a fifth of the time.
+    """
+    return fallen(lesson, SimpleNamespace(**names), bool(os.environ.get(WHOLE)))
 
 
 def emulated(lesson, launches, names):

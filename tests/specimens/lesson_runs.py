@@ -14,7 +14,6 @@ from pathlib import Path
 
 from nbformat.v4 import new_code_cell
 
-from lessons.ladders import ladder, names
 from lessons.publishing.doors import with_doors
 from lessons.publishing.errors import LessonError
 from lessons.publishing.execute import complete, execute
@@ -24,11 +23,10 @@ from tests.paths import ROOT
 
 FOLDER = "LESSON_RUNS"
 WHOLE = "LESSON_RUNS_WHOLE"  # set where all is asked, drawn and solved
-LONG = {"23"} | {ladder(name).LESSON for name in names()}  # whose claims launch most
 STARTUP = "import tests.specimens.lesson_answers as it; it.begin(); del it"
 ASKING = """\
 import tests.specimens.lesson_answers as it
-it.answer({lesson!r}, {file!r}, globals(), {unasked!r})"""
+it.answer({lesson!r}, {file!r}, globals())"""
 
 
 @dataclass(frozen=True)
@@ -66,10 +64,8 @@ def fresh_run_of(lesson):
     count = len(notebook.cells)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "answers.pickle")
-        whole = bool(os.environ.get(WHOLE))
-        unasked = ["fallen"] if lesson.stem[:2] in LONG and not whole else []
-        asking = ASKING.format(lesson=str(lesson), file=str(file), unasked=unasked)
-        folded = solutions(lesson) if whole else ()
+        asking = ASKING.format(lesson=str(lesson), file=str(file))
+        folded = solutions(lesson) if os.environ.get(WHOLE) else ()
         for source in (asking, *folded):
             notebook.cells.append(new_code_cell(source=source))
         try:
