@@ -27,6 +27,8 @@ __all__ = [
     "load4",
     "store4",
     "copy4_async",
+    "copy4_or_zero_async",
+    "copy_or_zero_async",
     "commit_copies",
     "wait_copies",
     "load_acquire",

@@ -39,6 +39,8 @@ with gc_paused(promote=True):
     from thirty_two_lanes.intrinsics.async_copies import (
         commit_copies,
         copy4_async,
+        copy4_or_zero_async,
+        copy_or_zero_async,
         wait_copies,
     )
     from thirty_two_lanes.intrinsics.ordered_access import load_acquire, store_release
@@ -53,6 +55,8 @@ __all__ = [
     "load4",
     "store4",
     "copy4_async",
+    "copy4_or_zero_async",
+    "copy_or_zero_async",
     "commit_copies",
     "wait_copies",
     "load_acquire",

@@ -7,6 +7,8 @@ from thirty_two_lanes.frontend.target import target
 
 COUNT = 4  # elements of a wide access
 FOUR_BYTES = types.float32, types.int32, types.uint32
+SHARED = 3  # the address space
+ADDRESS = ir.IntType(32)
 
 
 def require_elements(name, array, index, elements):
@@ -24,6 +26,30 @@ def require_elements(name, array, index, elements):
 
 def element(context, builder, array, index, data, place):
     """A pointer to `array[index]`, in the generic address space."""
+    made, offset = _offset(context, builder, array, index, data, place)
+    return builder.gep(made.data, [offset])
+
+
+def shared_pointer(context, builder, array, index, data, place):
+    """The address of `array[index]` in shared memory, by a pointer as elsewhere."""
+    ours = element(context, builder, array, index, data, place)
+    ours = builder.addrspacecast(ours, ours.type.pointee.as_pointer(SHARED))
+    return builder.ptrtoint(ours, ADDRESS)
+
+
+def shared_address(context, builder, array, index, data, place):
+    """The same in numbers of 32 bits: what is known of an index then becomes part of
+    the instruction that uses it.
+    """
+    made, offset = _offset(context, builder, array, index, data, place)
+    start = builder.addrspacecast(made.data, made.data.type.pointee.as_pointer(SHARED))
+    offset = builder.trunc(offset, ADDRESS)
+    size = ir.Constant(ADDRESS, array.dtype.bitwidth // 8)
+    return builder.add(builder.ptrtoint(start, ADDRESS), builder.mul(offset, size))
+
+
+def _offset(context, builder, array, index, data, place):
+    """An array, and the number of the element `array[index]`."""
     made = target.make_array(array)(context, builder, data)
     parts = [place]
     kinds = [index]
@@ -38,4 +64,4 @@ def element(context, builder, array, index, data, place):
             negative = builder.icmp_signed("<", part, ir.Constant(part.type, 0))
             part = builder.select(negative, builder.add(part, size), part)
         offset = builder.add(builder.mul(offset, size), part)
-    return builder.gep(made.data, [offset])
+    return made, offset

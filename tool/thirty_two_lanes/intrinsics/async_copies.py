@@ -26,10 +26,11 @@ from thirty_two_lanes.intrinsics.addresses import (
     FOUR_BYTES,
     element,
     require_elements,
+    shared_address,
+    shared_pointer,
 )
 
-SHARED = 3  # the address space
-ADDRESS, POINTER = ir.IntType(32), ir.IntType(64)
+POINTER = ir.IntType(64)
 
 
 @target.intrinsic
@@ -38,25 +39,62 @@ def copy4_async(typingctx, to, to_index, source, source_index):
     `to[to_index]`, of shared memory; both indices are multiples of 4. It becomes
     LDGSTS.E.BYPASS.128.
     """
-    require_elements("copy4_async", to, to_index, FOUR_BYTES)
-    require_elements("copy4_async", source, source_index, FOUR_BYTES)
+    _require("copy4_async", to, to_index, source, source_index)
+    text = "cp.async.cg.shared.global [$0], [$1], 16;"
+    return types.void(to, to_index, source, source_index), _copying(text)
+
+
+@target.intrinsic
+def copy4_or_zero_async(typingctx, to, to_index, source, source_index, inside):
+    """Like `copy4_async` where `inside` is true. Elsewhere the copy reads nothing and
+    brings four zeros, and `source_index` may be anything.
+    """
+    _require("copy4_or_zero_async", to, to_index, source, source_index, inside)
+    text = "cp.async.cg.shared.global.L2::128B [$0], [$1], 16, $2;"
+    return types.void(to, to_index, source, source_index, inside), _copying(text, 16)
+
+
+@target.intrinsic
+def copy_or_zero_async(typingctx, to, to_index, source, source_index, inside):
+    """Begin to copy `source[source_index]`, 4 bytes of global memory, to
+    `to[to_index]`, of shared memory, where `inside` is true. Elsewhere the copy reads
+    nothing and brings a zero. It becomes LDGSTS.E.
+    """
+    _require("copy_or_zero_async", to, to_index, source, source_index, inside)
+    text = "cp.async.ca.shared.global.L2::128B [$0], [$1], 4, $2;"
+    return types.void(to, to_index, source, source_index, inside), _copying(text, 4)
+
+
+def _require(name, to, to_index, source, source_index, inside=types.boolean):
+    """Refuse what a copy cannot take."""
+    require_elements(name, to, to_index, FOUR_BYTES)
+    require_elements(name, source, source_index, FOUR_BYTES)
     if to.dtype != source.dtype:
         raise TypeError(
-            f"`copy4_async` copies elements of one type, not {source.dtype} to "
-            f"{to.dtype}"
+            f"`{name}` copies elements of one type, not {source.dtype} to {to.dtype}"
         )
-    signature = types.void(to, to_index, source, source_index)
+    if not isinstance(inside, types.Boolean):
+        raise TypeError(f"`{name}` takes a condition such as `i < n`, not {inside}")
+
+
+def _copying(text, size=0):
+    """Code of an instruction, which reads so many bytes, or none where a condition is
+    false.
+    """
+    there = shared_address if size else shared_pointer
 
     def codegen(context, builder, signature, arguments):
-        to, to_index, source, source_index = signature.args
-        ours = element(context, builder, to, to_index, *arguments[:2])
-        ours = builder.addrspacecast(ours, ours.type.pointee.as_pointer(SHARED))
-        theirs = element(context, builder, source, source_index, *arguments[2:])
-        operands = [builder.ptrtoint(ours, ADDRESS), builder.ptrtoint(theirs, POINTER)]
-        text = "cp.async.cg.shared.global [$0], [$1], 16;"
-        return _assembly(context, builder, text, "r,l", operands)
+        to, to_index, source, source_index, *_ = signature.args
+        ours = there(context, builder, to, to_index, *arguments[:2])
+        theirs = element(context, builder, source, source_index, *arguments[2:4])
+        operands = [ours, builder.ptrtoint(theirs, POINTER)]
+        for inside in arguments[4:]:
+            sizes = (ir.Constant(ir.IntType(32), it) for it in (size, 0))
+            operands.append(builder.select(inside, *sizes))
+        letters = "r,l,r" if size else "r,l"
+        return _assembly(context, builder, text, letters, operands)
 
-    return signature, codegen
+    return codegen
 
 
 @target.intrinsic
@@ -96,6 +134,16 @@ def _assembly(context, builder, text, constraints="", operands=()):
 @twin(copy4_async)
 def _copy4_async(to, to_index, source, source_index):
     to.copy_async(to_index, source, source_index, COUNT)
+
+
+@twin(copy4_or_zero_async)
+def _copy4_or_zero_async(to, to_index, source, source_index, inside):
+    to.copy_async(to_index, source, source_index, COUNT, inside)
+
+
+@twin(copy_or_zero_async)
+def _copy_or_zero_async(to, to_index, source, source_index, inside):
+    to.copy_async(to_index, source, source_index, 1, inside)
 
 
 @twin(commit_copies, of_threads=True)

@@ -18,6 +18,7 @@ from thirty_two_lanes.core.errors import (
 from thirty_two_lanes.core.events import Fence
 from thirty_two_lanes.core.source import package_of, place
 from thirty_two_lanes.emulator.machine.accesses.access import load, store
+from thirty_two_lanes.emulator.machine.accesses.async_copies import taking_part
 from thirty_two_lanes.emulator.machine.accesses.wide_access import (
     commit_copies,
     copy_wide,
@@ -61,12 +62,27 @@ class Lanes:
             listener(Fence("grid", self._active, self._warp.who, of_store=True))
         store(*self._at(index, self._references.released), value, self._active)
 
-    def copy_async(self, index, source, source_index, elements):
-        """Begin to copy neighbours of another array to `array[index]` and the next."""
-        values = source.load(source_index, elements)
+    def copy_async(self, index, source, source_index, elements, inside=None):
+        """Begin to copy neighbours of another array to `array[index]` and the next; or
+        zeros, in threads that are not `inside`.
+        """
+        if inside is None:
+            values = source.load(source_index, elements)
+        else:
+            values = source._load_or_zero(source_index, elements, inside)
         references = self._references.stored, self._references.arrived
         given = self._warp, *references, self._array, _indices(index)
         copy_wide(*given, values, self._active)
+
+    def _load_or_zero(self, index, elements, inside):
+        """`array[index]` and its neighbours; threads that are outside read nothing."""
+        threads = taking_part(self._warp, self._active) & inside
+        if not threads.any():
+            return (self.dtype.type(0),) * elements
+        part = Lanes(self._warp, self._array, self._references, threads)
+        values = part.load(index, elements)
+        values = (values,) if elements == 1 else values
+        return tuple(np.where(threads, it, self.dtype.type(0)) for it in values)
 
     def _at(self, index, reference):
         return self._warp, reference, self._array, _indices(index)
