@@ -69,3 +69,24 @@ def test_the_compiler_writes_known_places_so():
 
     assert ["is known" in it for it in local.values()] == [True, False, True]
     assert [*local] == [4, 5, 6]
+
+
+@pytest.mark.skipif(bool(missing()), reason=missing() or "it is here")
+def test_a_range_is_blamed_for_its_own_counting_and_the_body_for_the_sign():
+    """Each with its own remedy, both of one kernel."""
+
+    @cuda.jit
+    def add_up(x, n):
+        total = np.float32(0)
+        for k in range(n):
+            total += x[k]
+        x[0] = total
+
+    made = assemble(add_up)[1, 32](np.ones(9, np.float32), 9)
+    counting, body = (
+        next(it.advice for it in made.findings if it.site.text.startswith(begin))
+        for begin in ("for k", "total +=")
+    )
+
+    assert "A `range` keeps two numbers" in counting and "sign" not in counting
+    assert "checks the sign" in body

@@ -43,9 +43,8 @@ BLOCKS = "No barrier orders threads of different blocks: "
         (SAME | {"scope": "grid"}, f"{BLOCKS}use `cuda.atomic`, or give each thread"),
         (ATOMIC, f"{ATOMICS}atomic, or put a barrier between them"),
         (ATOMIC | {"scope": "grid"}, f"{ATOMICS}atomic, or make two launches, one for"),
-        (ACQUIRE, "use one of them on both lines, or put a barrier between them"),
-        (ACQUIRE | {"scope": "grid"}, f"{FLAGS}atomics: use one of them on both"),
-        (RELEASE, f"{FLAGS}atomics: use one of them on both lines, or put a barrier"),
+        (ACQUIRE, f"{FLAGS}atomics: use `store_release` on line 7, or put a barrier"),
+        (RELEASE, f"{FLAGS}atomics: use `load_acquire` on line 8, or put a barrier"),
         (RELEASE | ACQUIRE, f"{PUT}7 and line 8"),
         (
             {"second_cell": "a[3]"},
@@ -63,6 +62,17 @@ def test_a_remedy_is_one_that_would_order_the_two_lines(changes, told):
     assert remedy.startswith(told) or told in remedy and told[0].islower()
     assert told != LOAD_FIRST or remedy == told
     assert told != ONE or remedy == told
+
+
+@pytest.mark.parametrize(
+    "changes, told", [(ACQUIRE, "store_release"), (RELEASE, "load_acquire")]
+)
+def test_who_waits_for_another_block_is_not_told_to_make_two_launches(changes, told):
+    """In a launch of its own, a loop that acquires would never end."""
+    remedy = race(scope="grid", **changes).remedy
+
+    line = 7 if told == "store_release" else 8
+    assert f"{FLAGS}atomics: use `{told}` on line {line}" == remedy
 
 
 @pytest.mark.parametrize(

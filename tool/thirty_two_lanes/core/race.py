@@ -152,15 +152,11 @@ class Race:
             )
         kinds = {self.first_kind, self.second_kind}
         if kinds & INDIVISIBLE and kinds - INDIVISIBLE:
+            if kinds & {"acquire", "release"}:
+                return self._signal()
             between = "put a barrier between them"
             if self.scope == "grid":
                 between = "make two launches, one for each"
-            if kinds & {"acquire", "release"}:
-                return (
-                    "`load_acquire` and `store_release` are ordered only with each "
-                    "other and with atomics: use one of them on both lines, or "
-                    f"{between}"
-                )
             return (
                 "An atomic is ordered only with other atomics: make both accesses of "
                 f"`{self.array}` atomic, or {between}"
@@ -185,6 +181,19 @@ class Race:
         """Are both accesses of one statement, maybe of several lines?"""
         before, after = self._lines
         return before == after or before > after and not self.next_turn
+
+    def _signal(self):
+        """What orders a plain access with one that acquires or releases. No second
+        launch: who acquires often waits for the other block in a loop.
+        """
+        lines = zip(self._lines, (self.first_kind, self.second_kind), strict=True)
+        line, kind = next(it for it in lines if it[1] not in INDIVISIBLE)
+        wanted = "load_acquire" if kind == "load" else "store_release"
+        barrier = "" if self.scope == "grid" else ", or put a barrier between them"
+        return (
+            "`load_acquire` and `store_release` are ordered only with each other and "
+            f"with atomics: use `{wanted}` on line {line}{barrier}"
+        )
 
     def _launches(self):
         """What orders threads of different blocks."""

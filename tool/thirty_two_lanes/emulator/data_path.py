@@ -3,10 +3,11 @@
 Nsight Compute's l1tex__data_pipe_lsu_wavefronts, whose parts on an H200 are these
 (docs/AGREEMENT.md). A request to shared or global memory passes as the banks serve it
 (`core/wavefronts.py`). One each are a request of an instruction with a predicate, if no
-lane of the warp takes part; 4 bytes of a shuffle; and a register that tells a warp's
-threads apart (S2R of SR_TID, SR_LANEID). A barrier of a block is two. So the machine
-code is needed: it says which accesses have predicates. A warp issues those wherever it
-comes to the condition; where only some copies of a line have one, that share counts.
+lane of the warp takes part; 4 bytes of a shuffle, if what it brings is needed; and a
+register that tells a warp's threads apart (S2R of SR_TID, SR_LANEID). A barrier of a
+block is two. So the machine code is needed: it says which accesses have predicates. A
+warp issues those wherever it comes to the condition; where only some copies of a line
+have one, that share counts.
 Not modelled: what the compiler merges; that loads of more than four lines, which miss,
 come in more parts, and that many at once share one; local memory; fences.
 """
@@ -23,6 +24,7 @@ from thirty_two_lanes.core.hardware import WARP_SIZE, WORD_BYTES
 from thirty_two_lanes.core.sectors import accesses_of
 from thirty_two_lanes.core.wavefronts import request_wavefronts
 from thirty_two_lanes.emulator.codegen.conditions import deciding
+from thirty_two_lanes.emulator.codegen.needed import needed_values
 from thirty_two_lanes.emulator.judges.divergence import Divergence
 from thirty_two_lanes.emulator.judges.judge import Counts, Judge
 from thirty_two_lanes.emulator.program import BARRIER
@@ -87,11 +89,13 @@ class DataPath(Judge):
         yield self._requests()
         yield self._without_lane(self._with_predicate(), warps)
         shuffles, barriers, registers = Counter(), Counter(), Counter()
+        needed = needed_values(self.program.ir.blocks)
         for block, code, times in zip(
             self.program.ir.blocks, self.program.code, warps, strict=True
         ):
             for call in block:
-                if isinstance(call, ir.Call) and call.function in SHUFFLES:
+                shuffle = isinstance(call, ir.Call) and call.function in SHUFFLES
+                if shuffle and call.target in needed:
                     words = self.program.ir.types[call.target].itemsize / WORD_BYTES
                     shuffles[_line(call.site)] += math.ceil(words) * times
             if code.kind == BARRIER and code.ending.operator is None:
