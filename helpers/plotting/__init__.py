@@ -11,6 +11,8 @@ from helpers.plotting.blocks import (
     plot_halo,
     plot_layer_walk,
     plot_meeting,
+    plot_neighbours,
+    plot_sides,
     plot_strip_walk,
     plot_tree,
 )
@@ -28,10 +30,13 @@ from helpers.plotting.grids import (
     plot_grid_2d,
     plot_grid_stride,
     plot_look_back,
+    plot_rounds,
     plot_schedule,
+    plot_tile_order,
+    plot_waves,
 )
 from helpers.plotting.hierarchy import plot_hierarchy, plot_homes, plot_room
-from helpers.plotting.instructions import plot_instructions
+from helpers.plotting.instructions import plot_instructions, plot_steps
 from helpers.plotting.intervals import plot_intervals, plot_scan
 from helpers.plotting.layouts import (
     plot_copies,
@@ -60,7 +65,11 @@ from helpers.plotting.sectors import (
     plot_sectors,
 )
 from helpers.plotting.shuffles import plot_fours, plot_shuffles
-from helpers.plotting.tiles import plot_register_tile, plot_tile_banks
+from helpers.plotting.tiles import (
+    plot_ragged_walk,
+    plot_register_tile,
+    plot_tile_banks,
+)
 from helpers.plotting.timelines import (
     plot_fences,
     plot_letter,

@@ -1,5 +1,7 @@
 """What the threads of a block do with shared memory: who brings, and who takes."""
 
+from itertools import product
+
 from helpers.plotting.boxes import (
     DASHES,
     ROW_INCHES,
@@ -297,3 +299,66 @@ def draw_kept(ax, left, top, threads, radius):
         cell(ax, left + x, top, "", style.LOAD, share=0.2)
     frame = [left, left + wide, left + wide, left, left]
     ax.plot(frame, [top, top, top + 1, top + 1, top], color=style.INK, linewidth=2)
+
+
+def plot_neighbours(named, ax=None):
+    """The cells that a stencil takes, layer by layer: {(z, y, x): name}."""
+    radius = max(abs(it) for place in named for it in place)
+    wide, layers = 2 * radius + 1, range(-radius, radius + 1)
+    cells = wide * BOX
+    across = (cells + 1.5) * wide - 1.5
+    refuse_too_many(across)
+    with board(ax, 0.5 + ROW_INCHES * wide, across, wide, width=across / 3.2) as ax:
+        ax.set_yticks([])
+        for turn, z in enumerate(layers):
+            left = turn * (cells + 1.5)
+            for y, x in product(layers, layers):
+                colour, share = shown_as(named, (z, y, x))
+                spot = left + BOX * (x + radius), y + radius
+                text = named.get((z, y, x), "")
+                cell(ax, *spot, text, colour, width=BOX, share=share)
+            note(ax, left + cells / 2, 0, f"layer {place_of(z)}", (0, 5), va="bottom")
+    told = [f"{name} in layer {place_of(z)}" for (z, _, _), name in named.items()]
+    return Picture(ax.figure, f"A stencil of {len(named)} cells: {', '.join(told)}.")
+
+
+BOX = 2.2  # the width of a cell that has a name in it
+
+
+def shown_as(named, place):
+    """The colour of a cell, and its share: its own, one that is taken, or none."""
+    if not any(place):
+        return style.STORE, 0.45
+    return (style.LOAD, 0.5) if place in named else (style.PLAIN, 0)
+
+
+def place_of(z):
+    """A layer by its distance from the cell's own."""
+    return f"z {'+' if z > 0 else '−'} {abs(z)}" if z else "z"
+
+
+def plot_sides(rows, cols, ax=None):
+    """A tile with one cell more on each side: the thread that brings each cell.
+
+    Threads at a side bring the cell beyond it, too; nobody brings the corners.
+    """
+    across, down = cols + 2, rows + 2
+    refuse_too_many(across)
+    with board(
+        ax, 0.4 + ROW_INCHES * down, across, down, width=width_for(across)
+    ) as ax:
+        ax.set_yticks([])
+        for y, x in product(range(down), range(across)):
+            row, col = min(max(y - 1, 0), rows - 1), min(max(x - 1, 0), cols - 1)
+            beyond = (row != y - 1) + (col != x - 1)
+            look = [(style.PLAIN, 0.35), (style.LOAD, 0.5), (style.PLAIN, 0)][beyond]
+            text = "" if beyond == 2 else cols * row + col
+            cell(ax, x, y, str(text), look[0], share=look[1])
+        text = "number: the thread that brings it"
+        note(ax, 0, down, text, (0, -6), ha="left", va="top")
+    return Picture(
+        ax.figure,
+        f"A tile of {down} × {across} cells: each of {rows} × {cols} threads brings "
+        f"its own, and those at a side the cell beyond, {2 * (rows + cols)} in all. "
+        "Nobody brings the four corners.",
+    )

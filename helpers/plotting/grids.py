@@ -1,8 +1,12 @@
-"""Which thread of a grid takes which element, who is left over; where blocks run."""
+"""Which thread of a grid takes which element, at once or in rounds, and who is left
+over; which block which tile; where blocks run, and how long in waves.
+"""
 
 from heapq import heapify, heapreplace
 
+from helpers.plotting.bars import NAN, known, listed, present
 from helpers.plotting.boxes import (
+    DASHES,
     ROW_INCHES,
     SHARES,
     board,
@@ -10,10 +14,13 @@ from helpers.plotting.boxes import (
     width_for,
 )
 from thirty_two_lanes.core import style
-from thirty_two_lanes.core.words import counted
-from thirty_two_lanes.pictures import Picture, bare, canvas, cell, note
+from thirty_two_lanes.core.errors import ArgumentError
+from thirty_two_lanes.core.words import counted, ranges
+from thirty_two_lanes.pictures import Picture, bare, canvas, cell, label, note
 
 GAP = 0.5  # rows, between two multiprocessors
+BESIDE = 5  # boxes, between two squares: room for the rounds' names
+STRONG = 0.7  # of the colour of a thread's own elements
 
 
 def plot_grid(blocks, threads, n, ax=None):
@@ -233,3 +240,139 @@ def look_back_of(known, windows, nearest):
         f"Tile {len(known)} looks at {asked}. It adds the prefix of tile {nearest} and "
         f"the sums of {counted(len(known) - 1 - nearest, 'tile')} after it."
     )
+
+
+# ---------------------------------------------------------------- waves of blocks
+
+
+def plot_waves(sizes, times_us=None, ends=None, xlabel="columns", ax=None):
+    """The time by the size of a problem, which goes in steps.
+
+    `ends` is {name: the largest size whose blocks fit}, drawn as lines.
+
+    Where nothing was measured `times_us` is None or holds NaN.
+    """
+    times, ends = known(times_us) or [NAN] * len(sizes), ends or {}
+    measured = present(times)
+    top = 1.25 * max(measured, default=1)
+    with canvas(ax, 3) as ax:
+        dots = {"marker": "D", "markersize": 5, "color": style.MEASURED}
+        ax.plot(sizes, times, linestyle="", **dots)
+        for name, end in ends.items():
+            ax.axvline(end + 0.5, **DASHES)
+            text = f"{name}: {end:,} {xlabel}"
+            note(ax, end, top, text, (-4, 0), ha="right", va="top")
+        if not measured:
+            label(ax, 0.5, 0.5, "not measured", xycoords="axes fraction")
+        ax.set(ylim=(0, top), xlabel=xlabel, ylabel="time, µs")
+        ax.xaxis.set_major_formatter("{x:,.0f}")
+    parts = [listed(times, sizes, "{:,.1f} µs", "{} for {:,}")]
+    parts += [f"{name}: up to {end:,}" for name, end in ends.items()]
+    return Picture(ax.figure, f"Times by {xlabel}: {'; '.join(parts)}.")
+
+
+# ---------------------------------------------------------------- in rounds, in order
+
+
+def plot_rounds(tile=8, high=2, thread=(3, 1), ax=None):
+    """A square of elements, taken by a block of as many threads, and by one of fewer.
+
+    An element has the number of the row of threads, a warp, that takes it; strong are
+    those of one `thread`, (x, y). The second block has `high` rows of threads.
+    """
+    refuse_uneven(tile, high, thread)
+    across = 2 * tile + 2 * BESIDE
+    refuse_too_many(across)
+    with board(ax, 0.5 + ROW_INCHES * (tile + 1), across, tile, margin=0.3) as ax:
+        for start, rows in (0, tile), (tile + BESIDE, high):
+            draw_square(ax, start, tile, rows, thread)
+        ax.set(ylim=(tile + 0.1, -1))
+    mine = ranges(range(thread[1], tile, high))
+    return Picture(
+        ax.figure,
+        f"A square of {tile} × {tile} elements. A block of {tile} × {tile} threads "
+        f"takes all of it at once, each thread one element. A block of {tile} × {high} "
+        f"threads takes it in {counted(tile // high, 'round')} of "
+        f"{counted(high, 'row')}: its thread {thread} has those of column {thread[0]} "
+        f"in rows {mine}.",
+    )
+
+
+def refuse_uneven(tile, high, thread):
+    """Raise where rounds leave rows over, or where the block lacks the thread."""
+    if high < 1 or tile % high:
+        raise ArgumentError(
+            f"{high} rows of threads do not fill a square of {tile} rows in whole "
+            "rounds: give a `high` that divides `tile`"
+        )
+    if not (0 <= thread[0] < tile and 0 <= thread[1] < high):
+        raise ArgumentError(
+            f"a block of {tile} × {high} threads has no thread {thread}: give an x "
+            f"below {tile} and a y below {high}"
+        )
+
+
+def draw_square(ax, start, tile, rows, thread):
+    """Draw the elements, the number of the row of threads in each, and the rounds."""
+    text = f"a block of {tile} × {rows} threads"
+    label(ax, start, 0, text, (0, 5), ha="left", va="bottom", fontweight="bold")
+    for row in range(tile):
+        share = SHARES[row // rows % 2]
+        for col in range(tile):
+            own = (col, row % rows) == thread
+            colour = style.LOAD if own else style.PLAIN
+            text = str(row % rows)
+            cell(ax, start + col, row, text, colour, share=STRONG if own else share)
+    for number in range(tile // rows):
+        middle = rows * (number + 0.5)
+        text = f"round {number}"
+        note(ax, start + tile, middle, text, (6, 0), ha="left")
+
+
+def plot_tile_order(shape=(4, 6), running=8, down=False, ax=None):
+    """The tiles of a transpose, in src and in dst, with the number of each one's block.
+
+    `shape` counts the tiles of src. Strong are those of the first blocks, which are
+    `running` at one time. Blocks are numbered along a row of tiles of src, or `down` a
+    column.
+    """
+    rows, cols = shape
+    across, high = cols + BESIDE + rows, max(rows, cols)
+    refuse_too_many(across)
+    order = {at: number for number, at in enumerate(tiles_of(rows, cols, down))}
+    turned = {(col, row): number for (row, col), number in order.items()}
+    with board(ax, 0.7 + ROW_INCHES * high, across, high, margin=0.3) as ax:
+        draw_tiles(ax, 0, "src, by tiles", order, running, style.LOAD)
+        draw_tiles(ax, cols + BESIDE, "dst, by tiles", turned, running, style.STORE)
+        text = f"strong: the blocks 0 to {running - 1}, which run at one time"
+        note(ax, 0, high + 0.3, text, ha="left", va="top")
+        ax.set(ylim=(high + 1, -1))
+    along, across = ("column", "row") if down else ("row", "column")
+    return Picture(
+        ax.figure,
+        f"A matrix of {rows} × {cols} tiles. Blocks take them {along} by {along} of "
+        f"src, so those that run at one time load from tiles of a {along} of src and "
+        f"store to tiles of a {across} of dst: block 1 loads tile "
+        f"{place_of(order, 1)} and stores tile {place_of(turned, 1)}.",
+    )
+
+
+def tiles_of(rows, cols, down):
+    """The tiles of src as (row, column), in the order of their blocks."""
+    if down:
+        return [(row, col) for col in range(cols) for row in range(rows)]
+    return [(row, col) for row in range(rows) for col in range(cols)]
+
+
+def place_of(order, number):
+    """The (row, column) of a block's tile."""
+    return next(at for at, block in order.items() if block == number)
+
+
+def draw_tiles(ax, start, name, order, running, colour):
+    """Draw the tiles of a matrix with their blocks' numbers."""
+    label(ax, start, 0, name, (0, 5), ha="left", va="bottom", fontweight="bold")
+    for (row, col), number in order.items():
+        now = number < running
+        hue, share = (colour, 0.5) if now else (style.PLAIN, 0.15)
+        cell(ax, start + col, row, str(number), hue, share=share)

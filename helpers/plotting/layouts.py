@@ -220,57 +220,90 @@ def draw_sums(ax, left, rows, cols):
 # ---------------------------------------------------------------- copies in the banks
 
 
-def plot_copies(layouts, banks=8, ax=None):
+def plot_copies(layouts, banks=8, values=None, ax=None):
     """Where the bins of several copies lie in the banks, as {name: (cells, copies)}.
 
     `cells` is a matrix: the cell of each copy's bins, a row for each copy; `copies` has
     the copy that each thread counts in. A box has its bin's number; copies are dark and
-    light in turn, as are their threads.
+    light in turn, as are their threads. With `values`, one for each thread, the bins to
+    which one request adds are strong, and hatched where they queue at a bank.
     """
     wide = max([banks, *(len(copies) for _, copies in layouts.values())])
     across = (wide + APART) * len(layouts) - APART
     refuse_too_many(across)
-    down = BINS + 1 + max(int(np.max(cells)) // banks for cells, _ in layouts.values())
+    heads = ("thread",) if values is None else ("thread", "its value")
+    top = len(heads) + BELOW
+    down = top + 1 + max(int(np.max(cells)) // banks for cells, _ in layouts.values())
     said = []
-    rows = {0: "thread", BINS: "bins"}
+    rows = {**dict(enumerate(heads)), top: "bins"}
     with board(ax, 0.75 + ROW_INCHES * down, across, down, rows) as ax:
         for turn, (name, (cells, copies)) in enumerate(layouts.items()):
             cells, left = np.atleast_2d(cells), turn * (wide + APART)
+            asked = touched(cells, copies, values)
             label(ax, left, 0, name, (0, 4), ha="left", va="bottom", fontweight="bold")
-            draw_copies(ax, left, cells, copies, banks)
-            note(ax, left + banks / 2, down, f"{banks} banks", (0, -4), va="top")
-            said.append(f"{name}: {copies_text(cells, copies, banks)}")
+            draw_threads(ax, left, copies, values)
+            draw_copies(ax, left, top, cells, asked, banks)
+            text = counted(banks, "bank")
+            if asked:
+                text = counted(longest_queue(asked, banks), "wavefront")
+            note(ax, left + banks / 2, down, text, (0, -4), va="top")
+            said.append(f"{name}: {copies_text(cells, copies, banks, asked)}")
     return Picture(ax.figure, "; ".join(said) + ".")
 
 
-BINS = 1.6  # rows, from the threads down to their bins
+BELOW = 0.6  # rows, between the threads and their bins
 APART = 1.8  # boxes, between two layouts
 
 
-def draw_copies(ax, left, cells, copies, banks):
-    """Draw the threads, and below them the cells by bank, in their copies' shades."""
+def touched(cells, copies, values):
+    """The cells that a request adds to, if each thread has a value."""
+    if values is None:
+        return set()
+    return {int(cells[pair]) for pair in zip(copies, values, strict=True)}
+
+
+def longest_queue(asked, banks):
+    """The most cells of a request that lie in one bank."""
+    return int(np.bincount([cell % banks for cell in asked]).max())
+
+
+def draw_threads(ax, left, copies, values):
+    """Draw the threads in their copies' shades, and the value of each."""
     for thread, copy in enumerate(copies):
-        share = SHARES[copy % 2]
-        cell(ax, left + thread, 0, str(thread), style.PLAIN, share=share)
+        look = {"share": SHARES[copy % 2]}
+        cell(ax, left + thread, 0, str(thread), style.PLAIN, **look)
+        if values is not None:
+            cell(ax, left + thread, 1, str(values[thread]), style.PLAIN, **look)
+
+
+def draw_copies(ax, left, top, cells, asked, banks):
+    """Draw the cells by bank, in their copies' shades; those asked for are strong."""
     there = {int(at): pair for pair, at in np.ndenumerate(cells)}
+    queues = np.bincount([it % banks for it in asked], minlength=banks)
     for at in range((max(there) // banks + 1) * banks):
         row, bank = divmod(at, banks)
-        if at in there:
-            copy, text = there[at]
-            look = style.STORE, 1, 1, SHARES[copy % 2]
+        if at in asked:
+            colour = style.CONFLICT if queues[bank] > 1 else style.LOAD
+            look = colour, 1, 1, 0.5
+        elif at in there:
+            plain = style.PLAIN if asked else style.STORE
+            look = plain, 1, 1, SHARES[there[at][0] % 2]
         else:
-            text, look = "", (style.IDLE, 1, 1, 0.1)
-        cell(ax, left + bank, BINS + row, str(text), *look)
+            look = style.IDLE, 1, 1, 0.1
+        text = str(there[at][1]) if at in there else ""
+        cell(ax, left + bank, top + row, text, *look)
 
 
-def copies_text(cells, copies, banks):
+def copies_text(cells, copies, banks, asked):
     """How many copies there are, who shares one, and where a bin's copies lie."""
     sharing = max(np.bincount(copies))
     homes = np.unique(cells[:, 0] % banks).size
+    waves = asked and counted(longest_queue(asked, banks), "wavefront")
     return (
         f"{counted(len(cells), 'copy', 'copies')}, "
         f"up to {counted(int(sharing), 'thread')} in each; the copies of bin 0 lie in "
         f"{counted(homes, 'bank')}"
+        + (f", and the request takes {waves}" if asked else "")
     )
 
 

@@ -1,5 +1,5 @@
-"""Tiles: the bank of each element in shared memory and what a warp touches, and which
-elements of a product are a thread's.
+"""Tiles: the bank of each element in shared memory and what a warp touches, which
+elements of a product are a thread's, and tiles that hang over an edge.
 """
 
 import numpy as np
@@ -138,3 +138,71 @@ def draw_names(ax, block):
     note(ax, wide, -GAP - STRIP, "tile of b", (-4, -6), ha="right", va="top")
     middle = -GAP - STRIP / 2
     note(ax, middle, high, "tile of a", (0, 4), rotation=90, va="bottom")
+
+
+# ---------------------------------------------------------------- over an edge
+
+
+def plot_ragged_walk(step=0, shape=(5, 7, 6), tile=4, block=(0, 0), ax=None):
+    """One step of a block's tiles through an m × k matrix A, a k × n matrix B and C,
+    where tiles may hang over the edges; `shape` is (m, k, n), and the block (x, y).
+
+    An element that exists names the thread (x, y) that loads or makes it; a cell beyond
+    an edge holds a zero in the tiles of A and B, and nothing in C.
+    """
+    m, k, n = shape
+    col, row, at = tile * block[0], tile * block[1], tile * step
+    drawn = (
+        ("A", (m, k), (row, at), style.LOAD),
+        ("B", (k, n), (at, col), style.LOAD),
+        ("C", (m, n), (row, col), style.STORE),
+    )
+    down, across = (tile * -(-max(it) // tile) for it in ((m, k), (k, n)))
+    whole = 3 * across + 2
+    with canvas(ax, 0.45 + style.WIDTH_INCHES * (down + 0.2) / (whole + 0.2)) as ax:
+        for number, (name, size, corner, colour) in enumerate(drawn):
+            left = number * (across + 1)
+            draw_ragged(ax, left, size, corner, tile, colour)
+            rows, cols = size
+            title = f"{name}, {rows} × {cols}"
+            label(ax, left, 0, title, (0, 4), ha="left", va="bottom")
+        bare(ax)
+        ax.set(xlim=(-0.1, whole + 0.1), ylim=(down + 0.1, -0.1), aspect="equal")
+    counts = [len(existing(size, corner, tile)) for _, size, corner, _ in drawn]
+    return Picture(ax.figure, ragged_sentence(step, shape, tile, block, counts))
+
+
+def existing(size, corner, tile):
+    """The cells of a tile, (row, column) within it, that lie inside a matrix."""
+    (rows, cols), (top, left) = size, corner
+    inside_it = np.ndindex(tile, tile)
+    return [(y, x) for y, x in inside_it if top + y < rows and left + x < cols]
+
+
+def draw_ragged(ax, left, size, corner, tile, colour):
+    """Draw a matrix's rims, and the cells of the tile at its corner."""
+    rows, cols = size
+    thin = {"color": style.IDLE, "linewidth": 0.4}
+    ax.vlines([left + col for col in range(cols + 1)], 0, rows, **thin)
+    ax.hlines(range(rows + 1), left, left + cols, **thin)
+    there = set(existing(size, corner, tile))
+    for y, x in np.ndindex(tile, tile):
+        place = left + corner[1] + x, corner[0] + y
+        if (y, x) in there:
+            cell(ax, *place, f"{x},{y}", colour)
+        else:
+            empty = "" if colour == style.STORE else "0"
+            cell(ax, *place, empty, style.IDLE)
+
+
+def ragged_sentence(step, shape, tile, block, counts):
+    """What a step at the edge shows, in words."""
+    m, k, n = shape
+    of_a, of_b, of_c = counts
+    threads = tile * tile
+    return (
+        f"Step {step} of {counted(-(-k // tile), 'step')} through A, {m} × {k}, and B, "
+        f"{k} × {n}, in tiles of {tile} × {tile}: of the {threads} threads of block "
+        f"{tuple(block)}, {of_a} load an element of A and {of_b} one of B, and the "
+        f"others put zeros into the tiles; {of_c} make an element of C."
+    )

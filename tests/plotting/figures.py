@@ -1,4 +1,4 @@
-"""A call of each figure, with all that it can draw."""
+"""A call of each figure, with all that it can draw; what tests ask a figure."""
 
 import numpy as np
 
@@ -10,7 +10,8 @@ HALF = [lane < 16 for lane in LANES]
 SIZES = 2**18, 2**16, 3 * 2**20, 5 * 2**30
 ASKED = {"L1": 100, "L2": 60, "memory": 30}
 WOVEN = np.add.outer(np.arange(16) % 2, np.arange(16) // 2 % 4 * 2)
-KINDS = ("float32", "float64", "global loads", "integers and addresses", "calls")
+KINDS = ("float32", "float64", "global loads", "integers and addresses", "moves")
+KINDS += ("constant loads", "calls")
 RACE = [[("store", 0)], [("load", 0)]], [[("store", 0)], [("load", 1)]]
 FIGURES = {
     "plot_bandwidth": lambda: plotting.plot_bandwidth(
@@ -26,9 +27,12 @@ FIGURES = {
         plotting.plot_chains(2, 1, 2, (3,)),
     ],
     "plot_conflicts": lambda: plotting.plot_conflicts([1, 2], [0, 1], [0, 1], [5, 6]),
-    "plot_copies": lambda: plotting.plot_copies(
-        {"rows": ([[0, 1, 2], [4, 5, 6]], [0, 0, 1, 1]), "one": ([[0, 2]], [0])}, 4
-    ),
+    "plot_copies": lambda: [
+        plotting.plot_copies(
+            {"rows": ([[0, 1, 2], [4, 5, 6]], [0, 0, 1, 1]), "one": ([[0, 2]], [0])}, 4
+        ),
+        plotting.plot_copies({"two": ([[0, 1], [4, 6]], [0, 1, 0])}, 4, [0, 0, 1]),
+    ],
     "plot_exchange": lambda: plotting.plot_exchange([0, 1], [1, None]),
     "plot_exposed": lambda: plotting.plot_exposed([2, 4, 8], [3, 9, 30], [1, 4, None]),
     "plot_fences": lambda: [plotting.plot_fences(it, it) for it in (True, False)],
@@ -62,8 +66,14 @@ FIGURES = {
     "plot_rates": lambda: plotting.plot_rates(
         {"a": {"p": 1, "q": 20}, "b": {"p": 300, "q": 300}}, 4000
     ),
+    "plot_ragged_walk": lambda: [
+        plotting.plot_ragged_walk(step, block=(step, 1)) for step in (0, 1)
+    ],
     "plot_register_tile": lambda: plotting.plot_register_tile(
         [0, 1, 8, 9], [0, 1], (32, 16), (range(16), range(8))
+    ),
+    "plot_neighbours": lambda: plotting.plot_neighbours(
+        {(0, 0, 0): "here", (0, 0, 1): "east", (1, 0, 0): "above"}
     ),
     "plot_new_sectors": lambda: [
         plotting.plot_new_sectors(
@@ -97,15 +107,18 @@ FIGURES = {
     "plot_series": lambda: plotting.plot_series(
         [1, 9], {"a": [3, 4], "b": [5, 4], "c": [1, 1]}, "lines", 1
     ),
+    "plot_rounds": lambda: plotting.plot_rounds(4, 2, (1, 1)),
     "plot_shuffles": lambda: [
         plotting.plot_shuffles((4, 2, 1), kind, 8) for kind in ("down", "up", "xor")
     ],
+    "plot_sides": lambda: plotting.plot_sides(2, 4),
     "plot_slices": lambda: [
         plotting.plot_slices({"a": (8, 0, 2), "b": (4, first, 8)}, 32)
         for first in (4, 2)
     ],
     "plot_speeds": lambda: plotting.plot_speeds(["a", "b"], [10, 500], 1000),
     "plot_stages": lambda: plotting.plot_stages({"way": {"there": 9, "back": 9}}),
+    "plot_steps": lambda: plotting.plot_steps({"a": (1, 2, 9), "b": (1, 2, None)}),
     "plot_tile_banks": lambda: [
         plotting.plot_tile_banks([range(4)] * 2, cells, kind, 1)
         for cells in ([(0, 2), (1, 2)], [(0, 0), (0, 2)])
@@ -115,9 +128,13 @@ FIGURES = {
     "plot_tile_move": lambda: [
         plotting.plot_tile_move(2, 4, 2, (4, 6), 1, shared) for shared in (True, False)
     ],
+    "plot_tile_order": lambda: [
+        plotting.plot_tile_order((2, 3), 4, down) for down in (False, True)
+    ],
     "plot_tile_walk": plotting.plot_tile_walk,
     "plot_times": lambda: plotting.plot_times(["a"], [3], [(2, 4)], 1),
     "plot_tree": lambda: plotting.plot_tree([{0: (0, 1), 1: (2, 3)}, {0: (0, 2)}], 8),
+    "plot_waves": lambda: plotting.plot_waves([9, 99], [3, 4], {"1 wave": 50}),
     "plot_zooms": lambda: plotting.plot_zooms(
         {"warp": np.arange(8).repeat(32).reshape(16, 16) // 2, "lane": WOVEN}
     ),
@@ -129,3 +146,21 @@ def pictures(name):
     """What a figure's function draws here."""
     drawn = FIGURES[name]()
     return drawn if isinstance(drawn, list) else [drawn]
+
+
+def written(ax, left, top, rows, cols):
+    """The texts of the boxes whose corners are in an area, as a matrix of numbers."""
+    found = np.full((rows, cols), -1)
+    for text in ax.texts:
+        x, y = (it - 0.5 for it in text.get_position())
+        if left <= x < left + cols and top <= y < top + rows:
+            if text.get_text().isdigit():
+                found[int(y - top), int(x - left)] = int(text.get_text())
+    return found
+
+
+def hexadecimal(colour):
+    """A colour of matplotlib's as the style has it."""
+    from matplotlib.colors import to_hex
+
+    return to_hex(colour).upper()

@@ -5,20 +5,11 @@ import pytest
 from numba import cuda
 
 from helpers import emulate, plotting
+from tests.plotting.figures import hexadecimal, written
 from thirty_two_lanes.core import style
 from thirty_two_lanes.core.errors import ArgumentError
 from thirty_two_lanes.core.wavefronts import request_wavefronts
-
-
-def written(ax, left, top, rows, cols):
-    """The texts of the boxes whose corners are in an area, as a matrix of numbers."""
-    found = np.full((rows, cols), -1)
-    for text in ax.texts:
-        x, y = (it - 0.5 for it in text.get_position())
-        if left <= x < left + cols and top <= y < top + rows:
-            if text.get_text().isdigit():
-                found[int(y - top), int(x - left)] = int(text.get_text())
-    return found
+from thirty_two_lanes.core.words import counted
 
 
 @pytest.mark.parametrize("shared", [True, False])
@@ -105,10 +96,22 @@ def test_the_banks_of_a_bins_copies_are_those_that_its_wavefronts_tell(step, apa
     assert f"bin 0 lie in {len(zeros)} bank" in picture.alt
 
 
-def hexadecimal(colour):
-    from matplotlib.colors import to_hex
+@pytest.mark.parametrize("step, apart", [(1, 32), (1, 33), (32, 1)])
+def test_a_request_takes_the_wavefronts_that_the_picture_says(step, apart):
+    """As the hardware's rule has it; those that queue are as many as are hatched."""
+    copies, values = np.arange(32), np.arange(32) * 5 % 32
+    cells = step * np.arange(32) + apart * copies[:, None]
+    asked = cells[copies, values]
+    every = np.ones((32, 1), bool)
+    taken, _ = request_wavefronts(4 * asked[:, None], every, 4, "atomic")
+    queues = np.bincount(asked % 32)
 
-    return to_hex(colour).upper()
+    picture = plotting.plot_copies({"mine": (cells, copies)}, 32, values)
+
+    hatched = [it for it in picture.axes[0].patches if it.get_hatch() == "///"]
+    assert queues[queues > 1].sum() == len(hatched)
+    said = f"the request takes {counted(int(taken[0]), 'wavefront')}."
+    assert picture.alt.endswith(said)
 
 
 SENTENCES = {

@@ -19,7 +19,18 @@ SENTENCES = {
             {"one": {"float32": 2, "global loads": 1}, "none": {"calls": 1}}
         ),
         "one: 3 instructions, 2 arithmetic, 1 loads and stores; "
-        "none: 1 instruction, 1 the rest.",
+        "none: 1 instruction, 1 control and the rest.",
+    ),
+    "of each step": (
+        lambda: plotting.plot_steps({"one": (1, 1.25, 4), "two": (1, 2, None)}),
+        "Instructions for each step. one: 4.0, of which 1.0 product, 1.2 loads, "
+        "1.8 all else; two: not counted.",
+    ),
+    "over an edge": (
+        lambda: plotting.plot_ragged_walk(1, block=(1, 1)),
+        "Step 1 of 2 steps through A, 5 × 7, and B, 7 × 6, in tiles of 4 × 4: of the "
+        "16 threads of block (1, 1), 3 load an element of A and 6 one of B, and the "
+        "others put zeros into the tiles; 2 make an element of C.",
     ),
     "each element as often": (
         lambda: plotting.plot_reuse(np.full((4, 4), 2), "a"),

@@ -24,6 +24,14 @@ SENTENCES = {
         "1 block on 2 multiprocessors, at most 2 at a time on each: "
         "multiprocessor 0 runs 0; multiprocessor 1 runs none.",
     ),
+    "waves": (
+        lambda: plotting.plot_waves([9, 99], [3, 4.25], {"1 wave": 50}, "rows"),
+        "Times by rows: 3.0 µs for 9, 4.2 µs for 99; 1 wave: up to 50.",
+    ),
+    "waves that nobody measured": (
+        lambda: plotting.plot_waves([9, 99]),
+        "Times by columns: not measured for 9, not measured for 99.",
+    ),
     "a scan": (
         lambda: plotting.plot_scan(4, [[(0, 1), (2, 3)], [(1, 3)]]),
         "A scan of 4 elements in 2 steps, with 2, 1 additions; then 3 cells hold the "

@@ -53,16 +53,18 @@ def test_the_front_door_offers_the_same_names_as_ever():
 
     verbs = "assemble baseline check compare device emulate expect explore measure"
     figures = (
-        "bandwidth banks chains conflicts copies exchange exposed fences fours "
-        "grid grid_2d grid_stride halo hierarchy homes in_flight instructions "
-        "intervals issues lanes latency layer_walk letter levels look_back "
-        "look_backs meeting new_sectors pipeline places rates register_tile "
-        "requests reuse roofline room row_times_column rungs scan schedule sectors "
-        "series shuffles slices speeds stages strip_walk tile_banks tile_cycle "
-        "tile_move tile_walk times tree warps zooms"
+        "bandwidth banks chains conflicts copies exchange exposed fences fours grid "
+        "grid_2d grid_stride halo hierarchy homes in_flight instructions intervals "
+        "issues lanes latency layer_walk letter levels look_back look_backs meeting "
+        "neighbours new_sectors pipeline places ragged_walk rates register_tile "
+        "requests reuse roofline room rounds row_times_column rungs scan schedule "
+        "sectors series shuffles sides slices speeds stages steps strip_walk "
+        "tile_banks tile_cycle tile_move tile_order tile_walk times tree warps waves "
+        "zooms"
     )
     expected = {*verbs.split(), "allow_dynamic_shared", "exercise", "table", "twin"}
     expected |= {"copy4_async", "commit_copies", "wait_copies"}
+    expected |= {"copy4_or_zero_async", "copy_or_zero_async"}
     expected |= {"load4", "load_acquire", "store4", "store_release", "watch"}
     expected |= {f"plot_{name}" for name in figures.split()}
     missing = {*thirty_two_lanes.__all__, *plotting.__all__} - {*helpers.__all__}
