@@ -24,7 +24,12 @@ REARRANGED = (  # axes, what is made of the expected values, and what it is call
     ),
     (2, lambda it: it[:, ::-1], "It is mirrored: the last column comes first"),
     (2, lambda it: it[::-1], "It is upside down: the last row comes first"),
-    (2, lambda it: it[::-1, ::-1], "It is turned by half: the last value comes first"),
+    (
+        2,
+        lambda it: it[::-1, ::-1],
+        "It is turned by half, as by a quarter turn the other way: the last value "
+        "comes first",
+    ),
     (2, lambda it: np.rot90(it), "It is turned by a quarter, to the left"),
     (2, lambda it: np.rot90(it, -1), "It is turned by a quarter, to the right"),
     (

@@ -306,4 +306,5 @@ MACHINE = {  # limits of `assemble`, in words
     "float64": "float64 instructions",
     "calls": "calls of a routine",
     "instructions": "machine instructions",
+    "moves": "machine instructions that copy a register",
 }
