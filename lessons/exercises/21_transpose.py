@@ -164,10 +164,11 @@ class Rotate(Tiles, Write):
     def way(self):
         return "clockwise" if self.turns == -1 else "anticlockwise"
 
-    @property
-    def place(self):
-        clockwise = "left + y, rows - 1 - top - x"
-        return clockwise if self.turns == -1 else "cols - 1 - left - y, top + x"
+    places = property(
+        lambda self: ("left + y, rows - 1 - top - x", "cols - 1 - left - y, top + x")
+    )
+    place = property(lambda self: self.places[self.turns == 1])
+    other_place = property(lambda self: self.places[self.turns == -1])
 
     setup = "TILE = 32\nWIDTH = TILE + 1"
     answer = '''
@@ -190,6 +191,7 @@ class Rotate(Tiles, Write):
         "sides of at most 96": ("tail", "if left + y < cols and top + x < rows:",
             "if left + y < min(cols, 96) and top + x < min(rows, 96):"),
         "transposed": ("wrong", "$place", "left + y, top + x"),
+        "the other way": ("wrong", "$place", "$other_place"),
         "stores twice": ("over_budget:requests",
             "        dst[$place]", "        dst[$place] = 0\n        dst[$place]"),
         "off by one": ("bounds", "- 1 - ", "- "),
@@ -199,74 +201,14 @@ class Rotate(Tiles, Write):
         "no padding": ("over_budget:conflicts", "TILE + 1", "TILE"),
         "directly": ("over_budget:sectors", "= tile[x, y]", "= src[top + x, left + y]"),
     }
-
-
-class ChannelsLast(Write):
-    """An image has $channels channels, one after the other, each a matrix of rows.
-    Store it pixel by pixel instead: the $channels numbers of a pixel side by side.
-
-    A block has a thread for each of 128 pixels, which follow one another row by row.
-    """
-
-    stars, points = 2, 4
-    choices = {"channels": (3, 5), "type": ("float32", "int32")}
-    even, ragged = ((8, 32), (4, 96)), ((1, 1), (3, 43), (17, 20))
-
-    @property
-    def budget(self):
-        each = 2 * self.channels * 8 * 32 // 32  # of a warp, to load and to store
-        return {"conflicts": 0, "sectors": "ideal", "requests": each}
-
-    def inputs(self, rng, height, width):
-        src = numbers(rng, self.type, -50_000, 50_000, (self.channels, height, width))
-        out = Out((height, width, self.channels), self.type)
-        return {"dst": out, "src": src}
-
-    def launch(self, height, width):
-        return -(-height * width // 128), 128
-
-    def spec(self, src):
-        return src.transpose(1, 2, 0)
-
-    setup = "CHANNELS = $channels\nPIXELS = 128\nSIZE = CHANNELS * PIXELS"
-    answer = '''
-        @cuda.jit
-        def channels_last(dst, src):
-            """Load a block's pixels by channels, wait, store them side by side."""
-            tile = cuda.shared.array(SIZE, $type)
-            height, width = src.shape[1:]
-            thread, first = cuda.threadIdx.x, PIXELS * cuda.blockIdx.x
-            count = min(PIXELS, height * width - first)
-            if thread < count:
-                pixel = first + thread
-                for c in range(CHANNELS):
-                    tile[CHANNELS * thread + c] = src[c, pixel // width, pixel % width]
-            cuda.syncthreads()
-            for cell in range(thread, CHANNELS * count, PIXELS):
-                pixel = first + cell // CHANNELS
-                dst[pixel // width, pixel % width, cell % CHANNELS] = tile[cell]
-    '''
-    wrong = {
-        "no guard": ("bounds", "min(PIXELS, height * width - first)", "PIXELS"),
-        "no barrier": ("race", "cuda.syncthreads()", ""),
-        "leaves before the barrier": ("barrier",
-            "if thread < count:", "if thread >= count:\n        return\n    if True:"),
-        "channels one after the other": ("over_budget:conflicts",
-            "tile[CHANNELS * thread + c]", "tile[PIXELS * c + thread]", "= tile[cell]",
-            "= tile[cell % CHANNELS * PIXELS + cell // CHANNELS]"),
-        "each thread its pixel": ("over_budget:sectors",
-            "range(thread, CHANNELS * count, PIXELS)",
-            "range(CHANNELS * thread, min(CHANNELS * (thread + 1), CHANNELS * count))"),
-        "channels mixed up": ("wrong", "= src[c,", "= src[CHANNELS - 1 - c,"),
-        "stores twice": ("over_budget:requests",
-            "] = tile[cell]", "] = 0\n        "
-            "dst[pixel // width, pixel % width, cell % CHANNELS] = tile[cell]"),
-        "height for width": ("bounds", "height, width =", "width, height ="),
-        "one thread stores all": ("over_budget:requests",
-            "range(thread, CHANNELS * count, PIXELS)",
-            "range(0 if thread == 0 else SIZE, CHANNELS * count)"),
-        "without a tile": ("over_budget:sectors",
-            "= tile[cell]", "= src[cell % CHANNELS, pixel // width, pixel % width]"),
+    hints = {
+        "wrong": (
+            "Where does the first row of `src` end up, and where does its first element?",
+            "A transpose puts element `[row, col]` at `[col, row]`. A turn also counts "
+            "one of the two from the other end, and which one says which way it turns.",
+            "Clockwise, the first row becomes the last column, from top to bottom; "
+            "anticlockwise, the first column, from bottom to top.",
+        )
     }
 
 

@@ -1,240 +1,249 @@
-"""What the lesson says of its measurements, and when it is true."""
+"""What the lesson says of its measurements, and when it is true.
 
-from numba import cuda, int32, int64, uint32, uint64
+Each cause has its control. That it is bytes in flight: the same copy in turn, which
+executes as many instructions. That the way through the tile costs something: a copy
+through it. That the 33rd column halves the time: nothing else differs. That wide loads
+gain nothing: the same tile with narrow ones, in two sizes. That it is the stores that
+mind the order: copies in both orders.
+"""
+
+from numba import cuda, int64, njit, uint32
 
 from helpers import assemble
-from helpers.measuring.counters import REASONS
 from tests.lessons.claims import about
 
+EACH = "32 × 8", "4, at once"
 
-def faster(it, name, than):
-    """How many times as fast is a rung as another?"""
-    return it.times[than].median_us / it.times[name].median_us
+
+def longer(one, two):
+    """How many times as long as the second the first takes."""
+    return one.median_us / two.median_us
 
 
 def saved(it, name, of):
     """The part of another rung's time that a rung saves."""
-    return 1 - it.times[name].median_us / it.times[of].median_us
+    return 1 - longer(it.times[name], it.times[of])
 
 
-def fewer(it, name, of):
-    """The part of another rung's instructions that a rung saves."""
-    return 1 - counted(it, name, "instructions") / counted(it, of, "instructions")
+def counted(measured, counter):
+    return measured.counters[counter]
 
 
-def counted(it, name, counter):
-    return it.times[name].counters[counter]
+def instructions(measured):
+    """Those that a warp executes."""
+    return measured.counters["instructions"] / measured.warps
 
 
-def longest_wait(it, name):
-    return next(iter(it.times[name].waits))
+def steps(it):
+    """What each of the first four copies saves of the one before it."""
+    times = [m.median_us for m in it.copies.values()][:4]
+    return [1 - b / a for a, b in zip(times, times[1:], strict=False)]
 
 
-def waits(it, name, stall):
-    """The share of a reason in what a rung's warps waited for."""
-    return it.times[name].waits.get(REASONS[stall], 0)
+def memory_order(it, kernel):
+    """The global loads and stores of a copy, in the order of its machine code."""
+    out = it.np.zeros_like(it.small)
+    code = assemble(kernel)[(6, 4), (32, 8)](out, it.small).instructions
+    names = [each.opcode.split(".")[0] for each in code]
+    return [name for name in names if name in ("LDG", "STG")]
 
 
-def gigabytes(it, name, level):
-    return it.times[name].traffic[level] / 1e9
-
-
-def extra(it, name):
-    """What a rung takes beyond the driver's copy, in parts of that copy."""
-    return 1 / it.times[name].share_of_copy - 1
-
-
-def steps_saved(it):
-    """The time that each rung of the ladder after the padding saves."""
-    names = it.ladder[it.ladder.index("padded") :]
-    pairs = zip(names, names[1:], strict=False)
-    times = it.times
-    return {b: times[a].median_us - times[b].median_us for a, b in pairs}
-
-
-def conflicts_share(it):
-    """The share of a kernel's cycles that its conflicts take, one each."""
-    conflicts = counted(it, "tile", "shared_load_conflicts") / 132
-    return conflicts / counted(it, "tile", "cycles")
-
-
-def loads_before_stores(it, rows, step, index):
-    """How many global loads a kernel has before its first store to shared memory."""
-    blocks = 192 // 32, 128 // rows
-    kernel = it.make_several(rows, step, index)
-    code = assemble(kernel)[blocks, (32, step)](it.out, it.small).instructions
-    names = [it.opcode.split(".")[0] for it in code]
-    return names[: names.index("STS")].count("LDG")
+def sum_of(one, two):
+    """The type that Numba gives to a sum."""
+    added = njit([(one, two)])(lambda a, b: a + b)
+    return added.nopython_signatures[0].return_type
 
 
 def sectors(run, kind):
     return run.coalescing.by_kind[kind].sectors / run.coalescing.by_kind[kind].requests
 
 
+def to_l2(measured):
+    return measured.counters["l2_write_sectors"]
+
+
+def side(it, axis, near):
+    """The times of launches whose loads, or whose stores, are side by side."""
+    return [m.median_us for key, m in it.sides.items() if (key[axis] == "yes") == near]
+
+
+def shape_costs(it):
+    """How much longer than their own copy the transposes of two shapes take."""
+    return [
+        longer(it.times["padded"], it.copies[EACH]),
+        longer(it.whole, it.copies["32 × 32", "1"]),
+    ]
+
+
 CLAIMS = {
-    "that takes 7.5 times as long as the driver's copy": lambda it: about(
-        "7.5", 1 / it.times["naive"].share_of_copy
+    "ten times what L2 holds": lambda it: (
+        9 < it.src.nbytes / cuda.get_current_device().L2_CACHE_SIZE < 11
     ),
-    "128 bytes: 4 sectors": lambda it: sectors(it.naive, "load") == 4,
-    "They store to 32 different rows of `dst`: 32 sectors": lambda it: (
-        sectors(it.naive, "store") == 32
+    "one thing changes, and each time a fifth of the time or more is gone": lambda it: (
+        all(part > 0.195 for part in steps(it))
     ),
-    "the stores are coalesced, but the loads are not": lambda it: (
-        (sectors(it.rows, "store"), sectors(it.rows, "load")) == (4, 32)
+    "Smaller blocks, with as many threads in all": lambda it: (
+        it.copies["32 × 8", "1"].warps == it.copies["32 × 32", "1"].warps
     ),
-    "each thread stores what it loaded, the other side is a column": lambda it: all(
-        {sectors(run, "load"), sectors(run, "store")} == {4, 32}
-        for run in (it.naive, it.rows)
+    "a quarter of the blocks and threads": lambda it: (
+        4 * it.copies["32 × 8", "4, in turn"].blocks == it.copies["32 × 8", "1"].blocks
     ),
-    "Loads and stores now take 4 sectors each": lambda it: (
+    "the same threads and as many instructions. Only the order differs": lambda it: (
+        counted(it.copies["32 × 8", "4, in turn"], "instructions")
+        == counted(it.copies[EACH], "instructions")
+        and memory_order(it, it.copy_in_turn) == ["LDG", "STG"] * 4
+        and memory_order(it, it.make_copy(8, 4)) == ["LDG"] * 4 + ["STG"] * 4
+    ),
+    "The compiler keeps the order": lambda it: (
+        memory_order(it, it.copy_in_turn) == ["LDG", "STG"] * 4
+    ),
+    "The last row has large blocks again, and loses a part of it": lambda it: (
+        1.1 < longer(it.copies["32 × 32", "4, at once"], it.copies[EACH]) < 1.2
+    ),
+    "the small block copies nearly as fast as the driver": lambda it: (
+        0.97 < it.copies[EACH].share_of_copy < 1
+    ),
+    "the first one took more than twice as long": lambda it: (
+        longer(it.copies["32 × 32", "1"], it.copies[EACH]) > 2
+        and it.copies["32 × 32", "1"].share_of_copy < 0.5
+    ),
+    "sends eight times as many sectors to L2 as the copy does": lambda it: (
+        about("8.00", to_l2(it.times["naive"]) / to_l2(it.the_copy))
+    ),
+    "takes more than seven times as long": lambda it: (
+        7 < longer(it.times["naive"], it.the_copy) < 8
+    ),
+    "sends no more than the copy, and still takes twice as long": lambda it: (
+        about("1.00", to_l2(it.times["by rows"]) / to_l2(it.the_copy))
+        and about("2.2", longer(it.times["by rows"], it.the_copy))
+    ),
+    "Here the data path is busy all the time": lambda it: (
+        counted(it.times["by rows"], "l1_data_percent") > 95
+    ),
+    "Rows of 12,288 numbers are whole lines": lambda it: it.N % 32 == 0,
+    "Loads and stores now touch four sectors each": lambda it: (
         sectors(it.tiled, "load") == sectors(it.tiled, "store") == 4
     ),
-    "Each request now takes as few sectors and wavefronts as it can": lambda it: all(
-        run.bank_conflicts.conflicts == 0
-        and run.coalescing.sectors == run.coalescing.ideal_sectors
-        for run in (it.padded, it.swizzled)
+    "a column of a tile with rows of 32 lies in": lambda it: (
+        it.tiled.bank_conflicts.by_kind["load"].conflicts
+        == 31 * it.tiled.bank_conflicts.by_kind["load"].requests
     ),
-    "is 604 MB, about ten times what an H200's L2 holds": lambda it: (
-        about("604", it.src.nbytes / 1e6)
-        and 9 < it.src.nbytes / cuda.get_current_device().L2_CACHE_SIZE < 11
+    "The first tile loses: it is slower than by rows": lambda it: (
+        1.1 < longer(it.times["tile"], it.times["by rows"]) < 1.2
     ),
-    "*naive* waits for its last stores": lambda it: (
-        longest_wait(it, "naive") == REASONS["drain"]
+    "the path is busy for nine tenths of the time": lambda it: (
+        about("0.9", counted(it.times["tile"], "l1_data_percent") / 100)
     ),
-    "L1 passes all their sectors on to L2, 5.4 GB with the loads instead of 1.2": (
-        lambda it: about("5.4", gigabytes(it, "naive", "L2"))
-        and about("1.2", gigabytes(it, "plain copy", "L2"))
-        and counted(it, "naive", "l2_write_sectors")
-        > 0.99 * counted(it, "naive", "global_store_sectors")
+    "With one element a thread in such blocks, that copy is the floor": lambda it: (
+        it.whole.median_us > it.copies["32 × 32", "1"].median_us
     ),
-    "*by rows* is 2.4 times as fast": lambda it: about(
-        "2.4", faster(it, "by rows", "naive")
+    "which part of the way is full, no column says": lambda it: all(
+        counted(it.times["naive"], name) < 30
+        for name in ("l1_data_percent", "l2_percent", "memory_percent")
     ),
-    "L1 is asked for as many bytes, but loads each sector from L2 only once": (
+    "The 33rd column halves the time, with a few instructions more": lambda it: (
+        about("0.5", 1 / longer(it.times["tile"], it.times["padded"]))
+        and 1 < instructions(it.times["padded"]) / instructions(it.times["tile"]) < 1.1
+    ),
+    "with its barrier, costs a copy 6%": lambda it: about(
+        "6%", longer(it.through, it.the_copy) - 1
+    ),
+    "To turn on that way costs 12% more": lambda it: about(
+        "12%", longer(it.times["padded"], it.through) - 1
+    ),
+    "less than a fifth longer than the copy by the same blocks": lambda it: (
+        all(1.1 < cost < 1.2 for cost in shape_costs(it))
+    ),
+    "both take twice as long with one element a thread in 32 × 32 as with four": (
         lambda it: (
-            gigabytes(it, "by rows", "L1") == gigabytes(it, "naive", "L1")
-            and counted(it, "by rows", "l2_read_sectors")
-            < 1.01 * counted(it, "plain copy", "l2_read_sectors")
+            about("2", longer(it.whole, it.times["padded"]))
+            and about("2", longer(it.copies["32 × 32", "1"], it.the_copy))
         )
     ),
-    "*tile* has no single large wait": lambda it: (
-        max(it.times["tile"].waits.values()) < 0.25
-        and all(max(it.times[n].waits.values()) > 0.5 for n in ("naive", "by rows"))
-    ),
-    "for one more cycle, 47% of all": lambda it: about("47%", conflicts_share(it)),
-    "part of that was hidden": lambda it: (
-        conflicts_share(it) > saved(it, "padded", "tile") + 0.05
-    ),
-    "Padding saves 39% of the time": lambda it: about(
-        "39%", saved(it, "padded", "tile")
-    ),
-    "*padded* waits at the barrier and for memory": lambda it: (
-        set(list(it.times["padded"].waits)[:2])
-        == {"a barrier", "global or local memory"}
-    ),
-    "none of these parts busy for even half of the time": lambda it: all(
-        counted(it, "padded", f"{part}_percent") < 50
-        for part in ("issue", "l1_data", "l2", "memory")
-    ),
-    "The plain copy takes 11% less time than the padded transpose": lambda it: about(
-        "11%", saved(it, "plain copy", "padded")
-    ),
-    "has removed most of the cost of *transposing*": lambda it: (
-        extra(it, "padded") - extra(it, "plain copy")
-        < 0.1 * (extra(it, "naive") - extra(it, "plain copy"))
-    ),
-    "the plain copy itself takes 2.2 times as long as the driver's": lambda it: about(
-        "2.2", 1 / it.times["plain copy"].share_of_copy
-    ),
-    "With an unsigned type this check disappears": lambda it: all(
-        it.made(make(wide)) < 0.65 * it.made(make(signed))
-        for make in (lambda T: it.make_tiled(33, T), it.make_swizzled)
-        for wide, signed in ((uint64, int64), (uint32, int32))
-    ),
-    "78 instructions with `int64` and 86 with `int32`, but 42 with `uint64` and 46": (
-        lambda it: [
-            it.made(it.make_tiled(33, T)) for T in (int64, int32, uint64, uint32)
-        ]
-        == [78, 86, 42, 46]
-    ),
-    "With `uint32` a warp executes 42% fewer, which saves 9% of the time": lambda it: (
-        about("42%", fewer(it, "padded, unsigned", "padded"))
-        and about("9%", saved(it, "padded, unsigned", "padded"))
-    ),
-    "With signed indices the swizzle is 4% faster than the padding": lambda it: about(
-        "4%", saved(it, "swizzled", "padded")
-    ),
-    "with unsigned ones both take the same time": lambda it: (
-        abs(saved(it, "swizzled, unsigned", "padded, unsigned")) < 0.01
-    ),
-    "The compiler puts a thread's four loads before its first store to the tile": (
-        lambda it: all(
-            loads_before_stores(it, *rung) == 4
-            for rung in ((128, 32, int64), (128, 32, uint32), (32, 8, uint32))
+    "The shape alone costs a copy 14% at four each, and 28% at one": lambda it: (
+        about("14%", longer(it.copies["32 × 32", "4, at once"], it.the_copy) - 1)
+        and about(
+            "28%", longer(it.copies["32 × 32", "1"], it.copies["32 × 8", "1"]) - 1
         )
     ),
-    "With four elements per thread the time falls by 42%": lambda it: about(
-        "42%", saved(it, "4 each, signed", "padded, unsigned")
+    "as a sum with a signed number is signed": lambda it: (
+        sum_of(uint32, int64) == int64 and sum_of(uint32, uint32) != int64
     ),
-    "although *more* instructions are executed": lambda it: (
-        fewer(it, "4 each, signed", "padded, unsigned") < 0
+    "little more than a third of the instructions": lambda it: (
+        0.34
+        < instructions(it.times["unsigned"]) / instructions(it.times["padded"])
+        < 0.40
     ),
-    "memory is 65% busy instead of 38%": lambda it: (
-        about("65", counted(it, "4 each, signed", "memory_percent"))
-        and about("38", counted(it, "padded, unsigned", "memory_percent"))
+    "the transpose takes 5% less time": lambda it: about(
+        "5%", saved(it, "unsigned", "padded")
     ),
-    "Unsigned indices then save another 6%, and smaller blocks 6% more": (
-        lambda it: about("6%", saved(it, "4 each", "4 each, signed"))
-        and about("6%", saved(it, "256 threads", "4 each"))
+    "With 16 bytes a load there are fewer still, and the time stays": lambda it: (
+        instructions(it.times["16 bytes"]) < 0.75 * instructions(it.times["unsigned"])
+        and abs(saved(it, "16 bytes", "unsigned")) < 0.01
     ),
-    "a warp waits 24% less at its barrier": lambda it: about(
-        "24%",
-        1
-        - it.barrier_cycles(it.times["256 threads"])
-        / it.barrier_cycles(it.times["4 each"]),
+    "three quarters of the issue slots were empty": lambda it: about(
+        "25", counted(it.times["unsigned"], "issue_percent")
     ),
-    "the multiprocessor stays fuller, 94% instead of 91%": lambda it: (
-        about("94", counted(it, "256 threads", "occupancy_percent"))
-        and about("91", counted(it, "4 each", "occupancy_percent"))
+    "Four loads at once, not in turn, saved the copy a quarter of its time": (
+        lambda it: about(
+            "25%", 1 - longer(it.copies[EACH], it.copies["32 × 8", "4, in turn"])
+        )
     ),
-    "It executes 29% fewer instructions in the same time": lambda it: (
-        about("29%", fewer(it, "16 bytes a load", "256 threads"))
-        and abs(saved(it, "16 bytes a load", "256 threads")) < 0.01
+    "A tile of 64 × 64 saves 7 to 8%": lambda it: (
+        about("7%", 1 - longer(it.sixteen, it.times["unsigned"]))
+        and about("8%", saved(it, "64 × 64", "16 bytes"))
     ),
-    "only 25% of the issue slots were used before": lambda it: about(
-        "25", counted(it, "256 threads", "issue_percent")
+    "it does so with loads of 4 bytes as with those of 16": lambda it: (
+        abs(longer(it.sixteen, it.times["64 × 64"]) - 1) < 0.01
     ),
-    "It saves 8%: memory is 81% busy": lambda it: (
-        about("8%", saved(it, "4 × 16 bytes", "16 bytes a load"))
-        and about("81", counted(it, "4 × 16 bytes", "memory_percent"))
+    "a quarter of the blocks and barriers": lambda it: (
+        4 * it.sixteen.blocks == it.times["unsigned"].blocks
+        and it.sixteen.threads == it.times["unsigned"].threads
     ),
-    "32% of the waiting is now for the queue to shared memory": lambda it: (
-        about("32%", waits(it, "4 × 16 bytes", "mio_throttle"))
-        and waits(it, "16 bytes a load", "mio_throttle") < 0.25
+    "With the stores side by side the kernel takes less than 300 µs": lambda it: (
+        max(side(it, 1, near=True)) < 300
     ),
-    "*down* saves 4% more": lambda it: about("4%", saved(it, "down", "4 × 16 bytes")),
-    "Memory moves as many bytes, 1.18 GB, in less time": lambda it: all(
-        about("1.18", 1e-9 * it.times[name].traffic["memory"])
-        for name in ("4 × 16 bytes", "down")
+    "with the stores far apart more than 310, whatever the loads do": lambda it: (
+        min(side(it, 1, near=False)) > 310
+    ),
+    "For the loads it hardly matters": lambda it: all(
+        abs(it.sides["yes", there].median_us - it.sides["no", there].median_us) < 6
+        for there in ("yes", "no")
+    ),
+    "`down` gains 4%": lambda it: about("4%", saved(it, "down", "64 × 64")),
+    "6% with the stores far apart, and 2% with": lambda it: (
+        about("6%", longer(it.sides["yes", "no"], it.sides["yes", "yes"]) - 1)
+        and about("2%", longer(it.sides["no", "yes"], it.sides["yes", "yes"]) - 1)
     ),
     "the last rung takes 2% longer": lambda it: about(
         "2%", 1 / it.times["down"].share_of_copy - 1
     ),
-    "the kernel still takes 2.5 times as long as the driver's copy": lambda it: about(
-        "2.5", 1 / it.times["padded"].share_of_copy
+    "wide loads alone save nothing": lambda it: (
+        abs(saved(it, "16 bytes", "unsigned")) < 0.01
     ),
-    "What helps most from there is to load more before each wait": lambda it: (
-        max(steps_saved(it), key=steps_saved(it).get) == "4 each"
+    "The guards cost 4% where the tiles fit": lambda it: about(
+        "4%", longer(it.guarded, it.times["unsigned"]) - 1
     ),
-    "because most of its rows begin within a sector": lambda it: (
-        sectors(it.ragged, "load") > 3.5
-        and sum(45 * row % 8 > 0 for row in range(70)) > 35
+    "a matrix with one row and one column less takes 1.5 times as long": lambda it: (
+        about("1.5", longer(it.odd, it.guarded))
     ),
-    "warp 0 walks down the diagonal of the tile": lambda it: all(
-        (lane, "loads") == it.film.cells("tile", lane, lane)[1][3:5]
-        for lane in range(32)
+    "requests touch more of them, and a fifth more go to L2": lambda it: (
+        1.18 < to_l2(it.odd) / to_l2(it.guarded) < 1.23
+        and sectors(it.ragged, "load") > 3.5
     ),
-    "each of its 32 lanes asks a bank of its own": lambda it: (
-        it.film.run.bank_conflicts.conflicts == 0
+    "That alone does not explain the time": lambda it: (
+        longer(it.odd, it.guarded) > 1.2 * to_l2(it.odd) / to_l2(it.guarded)
+    ),
+    "From padded on, sectors and conflicts are ideal": lambda it: all(
+        run.bank_conflicts.conflicts == 0
+        and run.coalescing.sectors == run.coalescing.ideal_sectors
+        for run in (it.padded, it.large)
+    ),
+    "What is left to save are instructions, requests and waiting": lambda it: (
+        4 * it.large.coalescing.requests == it.padded.coalescing.requests
+        and instructions(it.times["unsigned"]) < instructions(it.times["padded"])
+    ),
+    "With the first blocks, padded takes twice as long": lambda it: (
+        about("2.0", longer(it.whole, it.times["padded"]))
     ),
 }
