@@ -30,6 +30,9 @@ class WideTile(Product, SpeedUp):
     $tile × $tile of `c`. The kernel is right, but loads each element for each thread.
     Load it once for each block, and wait at two barriers for every $wide steps of the
     sum.
+
+    No lanes may queue at a bank. A warp has four rows of a block: in rows of $wide words,
+    which of them begin in the same bank? `PITCH` may serve as a longer row.
     """
 
     points = 5
@@ -42,12 +45,13 @@ class WideTile(Product, SpeedUp):
         return {
             "loads": {"a": cols // self.tile, "b": rows // self.tile},
             "barriers": 2 * inner // self.wide,
+            "conflicts": 0,
         }
 
     def launch(self, rows, inner, cols):
         return (cols // self.tile, rows // self.tile), self.block
 
-    setup = "TILE, WIDE = $tile, $wide"
+    setup = "TILE, WIDE = $tile, $wide\nPITCH = WIDE + TILE"
     given = """
         @cuda.jit
         def wide_tile(c, a, b):
@@ -62,7 +66,7 @@ class WideTile(Product, SpeedUp):
         @cuda.jit
         def wide_tile(c, a, b):
             \"\"\"Each thread makes one element of the product.\"\"\"
-            tile_a = cuda.shared.array((TILE, WIDE), float32)
+            tile_a = cuda.shared.array((TILE, PITCH), float32)
             tile_b = cuda.shared.array((WIDE, TILE), float32)
             x, y = cuda.threadIdx.x, cuda.threadIdx.y
             col, row = cuda.grid(2)
@@ -132,6 +136,16 @@ class WideTile(Product, SpeedUp):
             "TILE, WIDE = $tile, $wide",
             "TILE, WIDE = $tile, $tile",
         ),
+        "rows without padding": (
+            "over_budget:conflicts",
+            "(TILE, PITCH)",
+            "(TILE, WIDE)",
+        ),
+        "one word of padding": (
+            "over_budget:conflicts",
+            "PITCH = WIDE + TILE",
+            "PITCH = WIDE + 1",
+        ),
         "a tile of one of them": (
             "over_budget:loads",
             "tile_a[y, k] * tile_b",
@@ -151,6 +165,14 @@ class WideTile(Product, SpeedUp):
             "Let each thread load several elements of each matrix, as many columns of "
             "`a` and rows of `b` apart as the block is wide, and add up all products "
             "that they give before the next barrier.",
+        ),
+        "over_budget:conflicts": (
+            "At which four rows of the tile is a warp at the same time, and in which "
+            "bank does each of them begin?",
+            "The four rows must begin in banks that are eight apart, so that eight "
+            "lanes of each fit in between.",
+            "Give the tile of `a` rows of `PITCH` words. One word more is not enough: "
+            "then neighbouring rows overlap.",
         ),
     }
 
@@ -247,6 +269,7 @@ class TwoRows(Product, Write):
             "tile_a[y + TILE, x] = a[row + TILE, at + x]",
             "",
         ),
+        "replaces c": ("wrong", "$sign= upper", "= upper", "$sign= lower", "= lower"),
         "one element alone": ("wrong", "c[row + TILE, col] $sign= lower", ""),
         "the upper one twice": ("wrong", "$sign= lower", "$sign= upper"),
         "the lower one from above": (
@@ -291,6 +314,14 @@ class TwoRows(Product, Write):
         ),
     }
     hints = {
+        "wrong": (
+            "By how much does the first value differ, and do you find that number in one "
+            "of the matrices?",
+            "A sum must have each product once; and `c` holds numbers at the start, of "
+            "which the task says what becomes of them.",
+            "Follow thread (0, 0): which products are in its upper sum and in its lower "
+            "one, and does `$sign=` take them to `c`?",
+        ),
         "over_budget:loads": (
             "How often does your block load the same tile of `b`?",
             "Both elements of a thread lie in one column, and need the same tile of "

@@ -381,11 +381,12 @@ class HalfTheLoads(Explain):
     rubric = {
         "only the time that these loads cost can shrink": 1,
         "caches served most of these loads, so memory moves as many bytes": 1,
-        "each product still needs two loads from shared memory": 1,
+        "the loads from shared memory are as many for each product as before": 1,
     }
     model = (
         "Only the time that these loads cost can shrink. The caches served most of them "
-        "already, so memory moves as many bytes as before. And each product still loads "
-        "two numbers from shared memory: with tiles of 32 × 32 the warps wait most for "
-        "room in the queue to it."
+        "already, so memory moves as many bytes as before. And a product still takes its "
+        "two numbers from shared memory: with either tile the compiler makes 40 loads "
+        "for 32 products, and with tiles of 32 × 32 the warps wait most for room in "
+        "the queue to it."
     )

@@ -1,7 +1,14 @@
-"""What lesson 22 says of its counts and measurements, and when it is true."""
+"""What lesson 22 says of its counts and measurements, and when it is true.
+
+Each cause has its control. What a tile gains: the same steps without one, in the same
+loops. That most of it is the merged loads: the same tile on its side, of which nothing
+is merged. Why small blocks gain more: the cycles of the path without a tile, by the
+rule of lesson 13.
+"""
+
+from numba import cuda
 
 from helpers import emulate
-from helpers.measuring.counters import REASONS
 from tests.lessons.claims import about
 from thirty_two_lanes.core.hardware import H200
 
@@ -23,31 +30,19 @@ def asked(it, level):
     return 32 * it.counters[name]
 
 
-def gain(it, size):
-    """How many times as fast a tile is as no tile in the same blocks."""
-    return it.without[size].median_us / it.tiles[size].median_us
+def saved(it, size):
+    """The part of the time that a tile saves in blocks of a size."""
+    return 1 - it.tiles[size].median_us / it.steps[size].median_us
 
 
-def share(measured, reason):
-    """The share of a reason in the waits, those for a turn left out."""
-    stalls = measured.counters["stalls"]
-    waits = {k: v for k, v in stalls.items() if k not in ("selected", "not_selected")}
-    return waits[reason] / sum(waits.values())
-
-
-def path(measured):
-    """The cycles in which the data path of L1 and shared memory was busy."""
-    return measured.counters["cycles"] * measured.counters["l1_data_percent"] / 100
+def passes(measured):
+    """How often the data path of L1 and shared memory passed something on."""
+    return measured.counters["lsu_wavefronts"]
 
 
 def per_step(measured):
     """The instructions for 32 products of a warp."""
     return measured.counters["instructions"] / (1024**3 / 32)
-
-
-def first(measured):
-    """The largest wait, those for a turn left out."""
-    return next(it for it in measured.waits if it != "a turn to issue")
 
 
 def race(it, **barriers):
@@ -61,9 +56,8 @@ def peak(it):
     return it.tiles[32].gflop_per_s / it.tiles[32].share_of_peak
 
 
-LOADS, QUEUE = "long_scoreboard", "mio_throttle"
 CLAIMS = {
-    "Four blocks of 2 × 2 threads, and one thread for each element of `c`": lambda it: (
+    "Four blocks of four threads, and one thread for each element of `c`": lambda it: (
         (it.naive.blocks, it.naive.threads_per_block, it.c.size) == (4, 4, 16)
     ),
     "Four times: row 0 of `c` has four elements": (
@@ -74,7 +68,7 @@ CLAIMS = {
     "In an n × n product each element is loaded n times": lambda it: (
         loads(it.runs["no tile"]) == (it.N, it.N)
     ),
-    "Each thread loaded 2 elements of each matrix instead of 4.": lambda it: (
+    "each thread loaded half as many elements as before": lambda it: (
         it.tiled.reuse["a"].loads.sum() == it.tiled.reuse["b"].loads.sum() == 2 * 16
         and it.naive.reuse["a"].loads.sum() == 4 * 16
     ),
@@ -90,109 +84,133 @@ CLAIMS = {
             for s in (8, 16)
         )
     ),
-    "a warp needs 3.7 instructions for 32 products instead of 7.8": lambda it: (
-        about("3.7", per_step(it.tiles[32])) and about("7.8", per_step(it.without[32]))
-    ),
-    "costs the kernel without a tile two thirds of its time": lambda it: (
-        0.62 < 1 - it.without[32].median_us / it.with_range.median_us < 0.71
-    ),
-    "with the same loads and products": lambda it: (
-        loads(it.count(it.multiply_while, 32)) == loads(it.runs["no tile"])
-        and it.without[32].counters["global_load_requests"]
-        == it.with_range.counters["global_load_requests"]
-    ),
-    "The tile of 32 × 32 removes 31 of 32 loads": lambda it: (
-        it.without[32].counters["global_load_requests"]
-        == 32 * it.tiles[32].counters["global_load_requests"]
-    ),
-    "makes the kernel 1.9 times as fast": lambda it: about("1.9", gain(it, 32)),
-    "would be 5.9 times as fast, but most of that is not the tile's": (
+    "With the largest tiles, each element is loaded a thirty-second as often": (
         lambda it: (
-            about("5.9", it.with_range.median_us / it.tiles[32].median_us)
-            and it.with_range.median_us / it.without[32].median_us > gain(it, 32)
+            loads(it.count(it.make_in_tiles(32), 32)) == (2, 2)
+            and loads(it.count(it.make_in_steps(32), 32)) == (64, 64)
         )
     ),
-    "load 8,590 MB: two numbers of 4 bytes for each product": lambda it: (
-        about("8,590", 2 * 4 * it.SIDE**3 / 1e6)
+    "removes all but one of 32 loads, and only a quarter of the time": lambda it: (
+        it.steps[32].counters["global_load_requests"]
+        == 32 * it.tiles[32].counters["global_load_requests"]
+        and 0.23 < saved(it, 32) < 0.26
     ),
-    "they request 5,369 MB from L1": lambda it: (
-        about("5,369", asked(it.without[32], "L1") / 1e6)
+    "The smaller tiles remove fewer, and gain more": lambda it: (
+        saved(it, 32) < saved(it, 16) < saved(it, 8)
     ),
-    "this broadcast is a single sector": lambda it: (
-        asked(it.without[32], "L1") == (1 + 4) * 32 * it.SIDE**3 / 32
+    "A warp also needs fewer instructions with a tile": lambda it: all(
+        per_step(it.tiles[s]) < per_step(it.steps[s]) for s in SIZES
+    ),
+    "takes more than four times as long as the product in steps, which loads as much": (
+        lambda it: (
+            4 < it.at_first.median_us / it.steps[32].median_us < 5
+            and it.at_first.counters["global_load_requests"]
+            == it.steps[32].counters["global_load_requests"]
+        )
+    ),
+    "Against it, the tile would be six times as fast": lambda it: (
+        about("6", it.at_first.median_us / it.tiles[32].median_us)
+    ),
+    "Each product takes two numbers, 8.6 GB in all": lambda it: (
+        about("8.6", 2 * 4 * it.SIDE**3 / 1e9)
+    ),
+    "load the same element of `a`: that is one sector": lambda it: (
+        asked(it.steps[32], "L1") == (1 + 4) * 32 * it.SIDE**3 / 32
+    ),
+    "With a tile they ask for a twentieth of that": lambda it: (
+        about("20", asked(it.steps[32], "L1") / asked(it.tiles[32], "L1"))
+    ),
+    "L2 is asked for as much as before, a seventh less, or a quarter less": (
+        lambda it: all(
+            abs(asked(it.tiles[s], "L2") / asked(it.steps[s], "L2") - part) < 0.02
+            for s, part in zip(SIZES, (1, 6 / 7, 3 / 4), strict=True)
+        )
+    ),
+    "L2 has room for both matrices several times": lambda it: (
+        2 * MATRIX_BYTES * 5 < cuda.get_current_device().L2_CACHE_SIZE
+    ),
+    "and memory for both matrices once, in each row of the table": lambda it: all(
+        abs(asked(kernel, "memory") / (2 * MATRIX_BYTES) - 1) < 0.01
+        for kernel in (*it.steps.values(), *it.tiles.values())
+    ),
+    "L1 had kept what the neighbours need": lambda it: all(
+        asked(it.steps[s], "L2") < 0.2 * asked(it.steps[s], "L1") for s in SIZES
+    ),
+    "It asks for five sectors, 160 bytes. That is 0.4 operations a byte": (
+        lambda it: about("0.4", it.FLOPS / asked(it.steps[32], "L1"))
+    ),
+    "That is `s / 4` operations a byte": lambda it: all(
+        abs(it.FLOPS / asked(it.tiles[s], "L1") / (s / 4) - 1) < 0.01 for s in SIZES
+    ),
+    "on 8.4 MB, whatever the tile. That is 256 a byte": lambda it: all(
+        about("8.4", asked(kernel, "memory") / 1e6)
+        and about("256", it.FLOPS / asked(kernel, "memory"))
+        for kernel in it.tiles.values()
+    ),
+    "Both lie right of the corner, where the roof is flat": lambda it: all(
+        it.FLOPS / asked(kernel, "memory") > 10 * peak(it) / H200.peak_gb_per_s
+        for kernel in (it.steps[32], it.tiles[32])
+    ),
+    "bandwidth does not hold them back; it is hardly busy": lambda it: all(
+        kernel.counters["memory_percent"] < 1
+        for kernel in (it.steps[32], it.tiles[32])
+    ),
+    "is more than three times as fast as its ring allows": lambda it: (
+        it.steps[32].gflop_per_s
+        > 3 * it.FLOPS / asked(it.steps[32], "L1") * H200.peak_gb_per_s
+    ),
+    "a thread makes 32 products from 40 loads, not 64": lambda it: all(
+        it.tiles[s].counters["shared_load_requests"] / (it.SIDE**3 / 32) == 40 / 32
+        for s in SIZES
+    ),
+    "and nothing can be merged": lambda it: (
+        it.turned.counters["shared_load_requests"] / (it.SIDE**3 / 32) == 2
+    ),
+    "gives the path more to do than no tile at all": lambda it: (
+        1.05 < passes(it.turned) / passes(it.steps[32]) < 1.10
+        and passes(it.tiles[32]) < 0.85 * passes(it.steps[32])
+    ),
+    "and four fifths of its gain are gone": lambda it: about(
+        "0.8",
+        (it.turned.median_us - it.tiles[32].median_us)
+        / (it.steps[32].median_us - it.tiles[32].median_us),
+    ),
+    "Why the rest is still 5% faster than no tile": lambda it: (
+        about("5%", 1 - it.turned.median_us / it.steps[32].median_us)
+        and passes(it.turned) > passes(it.steps[32])
+    ),
+    "5, 3 and 2 for each `k`, and for all 1,024 of them 5,120, 3,072 and 2,048": (
+        lambda it: all(
+            0.995 < 1024 * each * it.steps[s].warps / passes(it.steps[s]) <= 1
+            for s, each in zip(SIZES, (5, 3, 2), strict=True)
+        )
+    ),
+    "a wide load takes two cycles for four `k`": lambda it: about(
+        "1.50", it.tiles[32].counters["shared_load_wavefronts"] / (it.SIDE**3 / 32)
+    ),
+    "half a cycle for each `k` by merged loads": lambda it: about(
+        "0.50",
+        (
+            it.turned.counters["shared_load_wavefronts"]
+            - it.tiles[32].counters["shared_load_wavefronts"]
+        )
+        / (it.SIDE**3 / 32),
+    ),
+    "1,536 for all. The rest is for filling the tiles": lambda it: (
+        1.05 < passes(it.tiles[32]) / (1536 * it.tiles[32].warps) < 1.12
+    ),
+    "without a tile it is busy nearly all the time": lambda it: all(
+        it.steps[size].counters["l1_data_percent"] > 94 for size in (8, 16)
+    ),
+    "There a tile takes more than a third of its work away, and gains more": (
+        lambda it: all(
+            passes(it.tiles[size]) < 2 / 3 * passes(it.steps[size])
+            and saved(it, size) > saved(it, 32)
+            for size in (8, 16)
+        )
     ),
     "the driver's copy reaches 86% of its sloping part.": lambda it: (
         about("86%", it.tiles[32].copy_gb_per_s / H200.peak_gb_per_s)
-    ),
-    "The tile of 32 leaves a twentieth of that.": lambda it: (
-        about("20", asked(it.without[32], "L1") / asked(it.tiles[32], "L1"))
-    ),
-    "L2 is asked for about as much with a tile as without": lambda it: all(
-        0.8 < asked(it.tiles[s], "L2") / asked(it.without[s], "L2") < 1.25
-        for s in SIZES
-    ),
-    "L1 answers 96% of those 5,369 MB itself": lambda it: (
-        about("96%", 1 - asked(it.without[32], "L2") / asked(it.without[32], "L1"))
-    ),
-    "memory reads 8.4 MB each time: both matrices, once.": lambda it: all(
-        about("8.4", asked(kernel, "memory") / 1e6)
-        and abs(asked(kernel, "memory") / (2 * MATRIX_BYTES) - 1) < 0.01
-        for kernel in (*it.without.values(), *it.tiles.values())
-    ),
-    "here the tile saves no memory traffic; it saves requests to L1.": lambda it: all(
-        asked(it.tiles[s], "L1") < asked(it.without[s], "L1") / 4
-        and asked(it.tiles[s], "memory") > 0.99 * asked(it.without[s], "memory")
-        for s in SIZES
-    ),
-    "and only 18% less at 32 × 32": lambda it: (
-        about("18%", 1 - path(it.tiles[32]) / path(it.without[32]))
-    ),
-    "With a tile the path has 40% less to do at 8 × 8": (
-        lambda it: about("40%", 1 - path(it.tiles[8]) / path(it.without[8]))
-    ),
-    "In blocks of 8 × 8 these keep L1's data path 92% busy": lambda it: (
-        about("92", it.without[8].counters["l1_data_percent"])
-    ),
-    "they keep it only 51% busy, so neither the path nor memory is at its limit": (
-        lambda it: (
-            about("51", it.without[32].counters["l1_data_percent"])
-            and it.without[32].counters["memory_percent"] < 1
-        )
-    ),
-    "asks L1 for 5 sectors to do so, which is 0.4 operations per byte": (
-        lambda it: (
-            it.runs["no tile"].coalescing.sectors / (it.N**3 / 32) - 5 < 0.1
-            and about("0.4", it.FLOPS / asked(it.without[32], "L1"))
-        )
-    ),
-    "Per byte of memory's 8.4 MB it is 256": lambda it: (
-        about("256", it.FLOPS / asked(it.without[32], "memory"))
-    ),
-    "Both lie far to the right of the corner, which is at 14 operations per byte": (
-        lambda it: about("14", peak(it) / H200.peak_gb_per_s)
-        and all(
-            it.FLOPS / asked(kernel, "memory") > 140
-            for kernel in (it.without[32], it.tiles[32])
-        )
-    ),
-    "does not hold them back: it is less than 1% busy": lambda it: all(
-        kernel.counters["memory_percent"] < 1
-        for kernel in (it.without[32], it.tiles[32])
-    ),
-    "reaches 4,256 GFLOP/s, more than twice the 1,920 of its ring": lambda it: (
-        about("4,256", it.without[32].gflop_per_s)
-        and about("1,920", it.intensity(it.without[32])[0] * H200.peak_gb_per_s)
-        and it.without[32].gflop_per_s > 2 * 1920
-    ),
-    "Without a tile, at least 83% of the waits are for loads.": lambda it: (
-        about("83%", min(share(it.without[s], LOADS) for s in SIZES))
-    ),
-    "With a tile of 32, a sixth of the waits are for loads": lambda it: (
-        about("6", 1 / share(it.tiles[32], LOADS))
-    ),
-    "half for room in the queue to shared memory": lambda it: (
-        first(it.tiles[32]) == REASONS[QUEUE]
-        and about("2", 1 / share(it.tiles[32], QUEUE))
     ),
     "Without the first, a thread may use numbers that are not there yet.": (
         lambda it: (
