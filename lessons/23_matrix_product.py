@@ -1,45 +1,57 @@
 # %% [markdown]
 # # Multiply matrices of any size
 #
-# *55 minutes*
+# *60 minutes*
 #
-# **What you'll do:** go from three loops on a CPU to a tiled kernel for matrices of any size, compare each step with NVIDIA's library, and find out, one change at a time, what made it faster.
+# **What you'll do:** give a tiled product edges, so that it multiplies matrices of any size, find out what the edges cost, and hold it beside NVIDIA's library.
 #
 # **What you'll learn:**
 #
-# - fill ragged edges with zeros, so that every thread reaches every barrier
-# - choose a tile by counts, occupancy and the clock
-# - separate the effects of two changes, and find the instructions that a loop wastes
+# - fill a tile that hangs over an edge, so that every thread comes to every barrier
+# - foresee at which sizes a product becomes slower
+# - load a matrix that is stored transposed
 #
-# **What you'll need:** the walk of a tile and its counts, as in [Use a number again while it is near](22_tiling.ipynb).
+# **What you'll need:** the walk of a tile, as in [Use a number again while it is near](22_tiling.ipynb), [sectors](12_coalescing.ipynb), [barriers](15_barriers_and_races.ipynb), and [how many blocks a multiprocessor holds](18_how_much_shared_memory.ipynb).
 
 # %%
 import numpy as np
-from numba import cuda, float32, int32, int64, njit, uint32, uint64
+from numba import cuda, float32, njit
 
-from helpers import (assemble, baseline, check, device, emulate, exercise,
-                     expect, measure, plot_speeds, table)
+from helpers import (baseline, check, compare, device, emulate, exercise,
+                     expect, explore, measure, plot_ragged_walk, plot_speeds,
+                     plot_waves)
 
 device
 
 # %% [markdown]
-# ## Three loops
+# ## A size that does not fit
 #
-# An m × k matrix times a k × n matrix is an m × n matrix.
-# **For each row and each column, add up the products.**
+# This is the tiled product that you know:
 
 # %%
-@njit
-def multiply_on_cpu(c, a, b):
-    """For each row and each column, add up the products."""
-    for row in range(c.shape[0]):
-        for col in range(c.shape[1]):
-            total = np.float32(0)
-            for k in range(a.shape[1]):
-                total += a[row, k] * b[k, col]
-            c[row, col] = total
+def make_whole(size):
+    """A product in tiles of `size` × `size`, of sides that are multiples."""
+    @cuda.jit
+    def multiply_whole(c, a, b):
+        """Step by step, load whole tiles, wait, add, wait."""
+        tile_a = cuda.shared.array((size, size), float32)
+        tile_b = cuda.shared.array((size, size), float32)
+        x, y = cuda.threadIdx.x, cuda.threadIdx.y
+        col, row = cuda.grid(2)
+        total = float32(0)
+        for at in range(0, a.shape[1], size):
+            tile_a[y, x] = a[row, at + x]
+            tile_b[y, x] = b[at + y, col]
+            cuda.syncthreads()
+            for k in range(size):
+                total += tile_a[y, k] * tile_b[k, x]
+            cuda.syncthreads()
+        c[row, col] = total
+    return multiply_whole
 
 
+# %% tags=["hide-input"]
+# Makes the matrices, and emulates and checks a product.
 random = np.random.default_rng(0)
 
 
@@ -48,62 +60,6 @@ def matrices(m, k, n):
     a = random.random((m, k), dtype=np.float32)
     b = random.random((k, n), dtype=np.float32)
     return np.full((m, n), np.nan, np.float32), a, b
-
-
-c, a, b = matrices(228, 240, 112)
-multiply_on_cpu(c, a, b)
-check(c, a @ b)
-
-# %% [markdown]
-# This is our ragged size: neither 228 nor 240 nor 112 is a multiple of 32.
-# Most times are for 1024 × 1024.
-#
-# The inner loop walks along a row of `a`, but down a column of `b`, where neighbours are a whole row apart.
-# The same three loops in another order walk along rows only.
-# **For each row, add up multiples of the rows of b.**
-
-# %%
-@njit
-def multiply_by_rows(c, a, b):
-    """For each row, add up multiples of the rows of b."""
-    c[:] = 0
-    for row in range(c.shape[0]):
-        for k in range(a.shape[1]):
-            for col in range(c.shape[1]):
-                c[row, col] += a[row, k] * b[k, col]
-
-
-multiply_by_rows(c, a, b)
-check(c, a @ b)
-
-# %%
-cpu = {name: baseline(f"CPU 1024{name}")
-       for name in ("", ", b by columns", ", rows only")}
-table(["one core, 1024 × 1024", "time, ms", "GFLOP/s"],
-      [(name[2:] or "row, col, k", it.median_us / 1000, it.gflop_per_s)
-       for name, it in cpu.items()])
-
-# %% [markdown]
-# With `b` stored by columns, so that a column's neighbours are side by side, the same loops are 6.7 times as fast.
-# The other order is another 4.4 times as fast.
-# It adds to a whole row of sums in turn instead of to one, and the compiler makes vector instructions of that, for several sums at a time.
-#
-# ## A thread for each element
-#
-# The two outer loops become the grid.
-# An element is [row, column] and a thread (x, y), as before.
-# **Each thread adds up the products of a row and a column.**
-
-# %%
-@cuda.jit
-def multiply(c, a, b):
-    """Each thread adds up the products of a row and a column."""
-    col, row = cuda.grid(2)
-    if row < c.shape[0] and col < c.shape[1]:
-        total = float32(0)
-        for k in range(a.shape[1]):
-            total += a[row, k] * b[k, col]
-        c[row, col] = total
 
 
 def grid(c, side):
@@ -120,32 +76,134 @@ def product(kernel, c, a, b, side):
 
 
 # %% [markdown]
-# The guard stops the threads that hang over the edge.
-# The lanes of a warp have one row and 32 columns: each step asks for one element of `a`, which goes to all lanes, and for 32 neighbours of `b`.
-# No sector is wasted.
+# `matrices` makes two factors and room for their product. `product` emulates a kernel with enough blocks of so many threads a side, and checks the result.
 #
-# **Predict.** How often is each element of `a` loaded in the ragged product, and how often each of `b`?
+# Tiles of 32 fit into 64 × 96 by 96 × 32. But not into these ragged matrices, of which no side is a multiple of 32:
+
+# %%
+product(make_whole(32), *matrices(64, 96, 32), 32)
+
+c, a, b = matrices(228, 240, 112)
+with expect(IndexError):
+    product(make_whole(32), c, a, b, 32)
+
+# %% [markdown]
+# ## What hangs over the edge?
+#
+# An m × k matrix times a k × n matrix is an m × n matrix.
+# So far all three sides were multiples of the tile.
+# Now let A be 5 × 7 and B 7 × 6, and the tiles 4 × 4.
+# We round the number of blocks up, so that two rows of two blocks cover the 5 × 6 elements of C.
+#
+# **Predict.** Block (1, 1), at the bottom right, has 16 threads. In its second step, how many of them find an element of A to load, how many one of B, and how many have one of C to make?
 #
 # <details><summary>Answer</summary>
 #
-# `a[row, k]` once by each thread of its row: 112 times.
-# `b[k, col]` once by each thread of its column: 228 times.
+# Three, six and two: see below.
 #
 # </details>
 
 # %%
-naive = product(multiply, c, a, b, 32)
-{name: int(naive.reuse[name].loads.max()) for name in "ab"}
+plot_ragged_walk(step=1, shape=(5, 7, 6), tile=4, block=(1, 1))
 
 # %% [markdown]
-# How much of that can a tile save at any size, how much faster is it, and how close does it come to a library?
+# The cells with a 0 lie outside the matrices.
 #
-# ## Tiles that hang over the edge
+# Each matrix ends at another place, so the three shapes differ.
+# Look at thread (2, 0): it has no element of C to make, since C has no column 6.
+# But it has an element of A to load, which the threads to its left need.
+# And thread (0, 1) has nothing to make either, and loads for others an element of B.
 #
-# Tiles at the edge are not full.
-# A thread outside `a` or `b` stores a zero in its tile: a product with zero adds nothing, so the sums need no guard.
-# No thread may return early, since all must reach both barriers.
-# **Step by step, load tiles filled up with zeros, wait, add, wait.**
+# So *load* and *make* are two different questions, and each matrix has to be asked on its own.
+# Move the sliders: which blocks and steps need no question at all?
+
+# %%
+def walk(step=0, block_x=1, block_y=0):
+    """A step of a block through a 5 × 7 and a 7 × 6 matrix."""
+    return plot_ragged_walk(step, (5, 7, 6), 4, (block_x, block_y))
+
+
+explore(walk, step=[0, 1], block_x=[0, 1], block_y=[0, 1])
+
+# %% [markdown]
+# <details><summary>Answer</summary>
+#
+# Only the first step of block (0, 0). All others hang over some edge.
+#
+# </details>
+
+# %% [markdown]
+# ## One guard, where there is no tile
+#
+# Begin with the kernel without a tile. Here one question is enough.
+# If `row` and `col` lie in C, the thread walks along a row of A and down a column of B, and these exist as far as they go.
+
+# %%
+@cuda.jit
+def multiply(c, a, b):
+    """Each thread adds up the products of a row and a column."""
+    col, row = cuda.grid(2)
+    if row < c.shape[0] and col < c.shape[1]:
+        total = float32(0)
+        for k in range(a.shape[1]):
+            total += a[row, k] * b[k, col]
+        c[row, col] = total
+
+
+# %%
+product(multiply, c, a, b, 16)
+
+# %% [markdown]
+# ## The same guard around a tile
+#
+# Does the tiled kernel need the same guard? The error above advised it: a thread without an element of C does nothing, and returns.
+
+# %%
+@cuda.jit
+def multiply_early_wrong(c, a, b):
+    """Threads outside return; the others load tiles, wait, add, wait."""
+    tile_a = cuda.shared.array((16, 16), float32)
+    tile_b = cuda.shared.array((16, 16), float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    col, row = cuda.grid(2)
+    if row >= c.shape[0] or col >= c.shape[1]:
+        return
+    total = float32(0)
+    for at in range(0, a.shape[1], 16):
+        tile_a[y, x] = a[row, at + x]
+        tile_b[y, x] = b[at + y, col]
+        cuda.syncthreads()
+        for k in range(16):
+            total += tile_a[y, k] * tile_b[k, x]
+        cuda.syncthreads()
+    c[row, col] = total
+
+
+early = emulate(multiply_early_wrong)[grid(c, 16), (16, 16)](c, a, b)
+with expect(AssertionError):
+    early.assert_barriers()
+np.unique(np.argwhere(~np.isclose(c, a @ b))[:, 0])   # its wrong rows
+
+# %% [markdown]
+# Two things are amiss.
+#
+# Threads that have returned miss every barrier. The emulator does not wait for them, and neither does any GPU since Volta (2017); older ones did not promise it.
+#
+# And even though nobody waits in vain, the last four rows are wrong.
+# They are all that is left of C for the last row of blocks. Of the 16 rows of threads there, twelve are gone, and with them twelve rows of the tile of B, which nobody has loaded.
+
+# %% [markdown]
+# Would a guard around the *barrier* help, `if inside: cuda.syncthreads()`? It is the same mistake in other words: some threads of the block do not come.
+# So the rule for every tile: nobody leaves before the last barrier. A guard stands around a load or a store, and around a barrier only if all threads of the block answer it alike.
+
+# %% [markdown]
+# ## Zeros beyond the edge
+#
+# All threads stay. What does a thread put in the tile if its element does not exist?
+#
+# A zero. A product with zero adds nothing, so the sums come out right, and the inner loop may run over the whole tile without asking anything.
+#
+# That makes three conditions, one for each matrix: `in_a` for the load from A, `in_b` for the load from B, and one around the store to C, where a zero cannot help.
 
 # %%
 def make_tiled(size):
@@ -173,8 +231,7 @@ def make_tiled(size):
 
 
 # %%
-sizes = 8, 16, 32
-tilings = {size: make_tiled(size) for size in sizes}
+tilings = {size: make_tiled(size) for size in (8, 16, 32)}
 for m, k, n in (1, 1, 1), (33, 1, 65), (5, 70, 40):
     product(tilings[16], *matrices(m, k, n), 16)
 
@@ -182,383 +239,304 @@ tiled = product(tilings[32], c, a, b, 32)
 tiled
 
 # %% [markdown]
-# Any size works, down to a single element.
-# In C++ the side of the tile would be a template's parameter; here a function makes a kernel for each side.
-# `tilings` keeps the three, so that each is compiled once.
+# Any size works, down to a single element. (`tilings` keeps a kernel for each size of tile, so that each is compiled once.)
 #
-# ## Which tile?
+# **Predict.** Some of these zeros could be any other number, and the product would still be right. Which?
 #
-# A larger tile needs fewer loads, but its block has more threads that wait for one another.
-# How many blocks fit on a multiprocessor at once depends on their threads, registers and shared memory; `assemble` asks the compiler and works it out.
-# The share of a multiprocessor's warps that they fill is the launch's **occupancy**.
-
-# %% tags=["assembly"]
-N, flops = 1024, 2 * 1024**3
-square = matrices(64, 64, 64)
-big = matrices(N, N, N)
-
-
-def held(kernel, size):
-    """What a multiprocessor holds of a launch at 1024 × 1024."""
-    it = assemble(kernel)[grid(big[0], size), (size, size)](*big)
-    return it.registers, it.occupancy.blocks, 100 * it.occupancy.share
-
-
-loads = {s: product(tilings[s], *square, s).reuse["a"].loads.mean()
-         for s in sizes}
-table(["tile", "loads of an element, 64 × 64", "registers per thread",
-       "blocks per multiprocessor", "occupancy, %"],
-      [(s, loads[s], *held(tilings[s], s)) for s in sizes])
-
-# %% tags=["timing"]
-def clock(kernel, size=32, shared_bytes=0):
-    """Measure a product of 1024 × 1024 in blocks of a size."""
-    return measure(kernel, flops=flops)[
-        grid(big[0], size), (size, size), 0, shared_bytes](*big)
-
-
-def cost(it):
-    """What a kernel's steps take, and its largest wait but for a turn."""
-    counts = it.counters.get
-    steps = N**3 / 32   # of a warp, 32 products each
-    waits = [name for name in it.waits if name != "a turn to issue"]
-    return (counts("instructions", np.nan) / steps,
-            counts("issue_percent", np.nan),
-            counts("l1_data_percent", np.nan), waits[0] if waits else "")
-
-
-COST = ["instructions per step", "issue slots used, %",
-        "L1/shared data path busy, %", "warps wait most for"]
-by_tile = {f"tile {s}": clock(tilings[s], s) for s in sizes}
-table(["kernel", "time, µs", *COST],
-      [(name, it.median_us, *cost(it)) for name, it in by_tile.items()])
+# <details><summary>Answer</summary>
+#
+# Those in rows below A and in columns to the right of B: they enter only into sums that nobody stores.
+# Those beyond k, to the right of A and below B, matter, for they enter into sums that count.
+#
+# </details>
+#
+# <details><summary>For the curious: would one zero of the two be enough?</summary>
+#
+# For finite numbers, yes: beyond k a zero of A meets a zero of B, and each alone makes the product zero. But if only A is filled up, the tile of B still holds something there, such as the last row once more, of a kernel that loads `b[min(at + y, k - 1), col]`. Zero times infinity, or times NaN, is NaN, so an infinity in that row would spoil sums to which it does not belong.
+#
+# </details>
 
 # %% [markdown]
-# Each tile fills the multiprocessor. With one register more per thread, the tile of 32 would fill half of it.
+# ## What do the conditions cost?
 #
-# A *step* in this table is 32 products, one for each lane of a warp.
-# From 8 to 16 it takes 33% fewer instructions, the data path has 36% less to do, and the time falls by 34%.
-# The path sets that pace: [the last lesson's](22_tiling.ipynb) tile of 8, without guards, takes as long with 8 instructions instead of 9.3, and as much work for the path.
-# From 16 to 32 the path has 15% less to do, but the time falls by only 3%: at 76% busy, the path alone no longer sets the pace.
-#
-# ## From a CPU to a library
-#
-# How fast is each version?
+# The kernel at the top has none. So measure both where all sides are multiples of the tile, at 1024 × 1024: nothing differs but the conditions.
 
-# %% tags=["timing"]
-plain, library = clock(multiply), baseline("cuBLAS 1024")
-speeds = {"CPU, row, col, k": cpu[""], "CPU, rows only": cpu[", rows only"],
-          "naive": plain, "tile 32": by_tile["tile 32"], "cuBLAS": library}
+# %% tags=["timing", "hide-input"]
+# Measures tiles without conditions and with them.
+def clock(kernel, size, them):
+    """Measure a product in blocks of a size."""
+    (m, n), k = them[0].shape, them[1].shape[1]
+    return measure(kernel, flops=2 * m * k * n)[
+        grid(them[0], size), (size, size)](*them)
+
+
+def per_step(it):
+    """The instructions of a warp for each step along k, by a counter."""
+    return it.counters.get("instructions", np.nan) / (1024**3 / 32)
+
+
+wholes = {size: make_whole(size) for size in (16, 32)}
+big = matrices(1024, 1024, 1024)
+by_tile = {size: clock(tilings[size], size, big) for size in tilings}
+whole = {size: clock(wholes[size], size, big) for size in wholes}
+compare({("tile 8", "with"): by_tile[8],
+         ("tile 16", "without"): whole[16], ("tile 16", "with"): by_tile[16],
+         ("tile 32", "without"): whole[32], ("tile 32", "with"): by_tile[32]},
+        {"instructions for 32 products": per_step}, "issue slots used, %",
+        "µs", by=("kernel", "conditions"))
+
+# %% [markdown]
+# A few percent of the time, though a sixth more instructions, or even a quarter: there were free issue slots for them. A warp asks once for each tile, and then adds up a whole tile's products without a question.
+#
+# ## One column more
+#
+# The other cost lies in what is *not* there. With 1,025 columns, the last blocks have a single column of C to make, and multiply zeros for the other 31. They take as long as any block.
+#
+# An H200 has 132 multiprocessors, which share the blocks. In the figure only B's columns grow in number; each mark is a product that was measured. Up to each dashed line no multiprocessor need have more than so many blocks to work through.
+#
+# **Predict.** Where will the time rise: at every column, at every 32nd, or at the lines?
+
+# %% tags=["timing", "hide-input"]
+# Measures 1024 × 1024 by 1024 × n in tiles of 32.
+COLUMNS = (960, 992, 993, 1008, 1024, 1025, 1040, 1056, 1057, 1072, 1088,
+           1120, 1184, 1248, 1312, 1313, 1344)
+SHARERS = 132    # multiprocessors of an H200
+by_columns = {n: clock(tilings[32], 32, matrices(1024, 1024, n))
+              for n in COLUMNS}
+plot_waves(COLUMNS, [it.median_us for it in by_columns.values()],
+           ends={f"{each} blocks each": SHARERS * each // 32 * 32
+                 for each in (8, 9, 10)})
+
+# %% [markdown]
+# At the lines. Up to the first one the time hardly changes, though three columns of blocks are added on the way: nobody has more than eight blocks. One column beyond it, some multiprocessors get a ninth block, and all others wait for them: a tenth more time for a thousandth more work.
+#
+# Two roundings meet here, and only the second showed: before the line, a new column of tiles cost nothing. Work comes in whole tiles: **tile quantisation**. And tiles come in **waves**, one for each multiprocessor, of which the last may be nearly empty and takes as long as a full one: **wave quantisation**.
+
+# %% [markdown]
+# <details><summary>For the curious: two blocks at a time</summary>
+#
+# A multiprocessor holds two of these blocks at a time. So should the steps not be twice as wide? They would be, if two blocks took as long as one. But the ninth block costs about as much as the tenth: two that run together take nearly twice as long.
+#
+# </details>
+
+# %% [markdown]
+# ## Which tile?
+#
+# A larger tile loads each number less often. But it hangs further over the edges, and there are fewer blocks to share. Can you count beforehand which one wins?
+#
+# Count in *tile steps*, a tile step being one turn of the loop over `at`. The multiprocessor with most work has `ceil(blocks / 132)` blocks, and each of these makes `ceil(k / tile)` steps.
+# What a step takes, with a tile of each size, you know from the product of 1024 × 1024, whose times are 443, 292 and 282 µs for tiles of 8, 16 and 32.
+#
+# So predict two products with ragged sides, a wide one and a small one.
+
+# %% tags=["timing", "hide-input"]
+# Counts tile steps, predicts with them, and measures.
+def tile_steps(size, them):
+    """The turns of the loop on the multiprocessor with most blocks."""
+    (across, down), k = grid(them[0], size), them[1].shape[1]
+    return -(-across * down // SHARERS) * -(-k // size)
+
+
+def predicted(size, them):
+    """The time by what a tile step takes at 1024 × 1024."""
+    each = by_tile[size].median_us / tile_steps(size, big)
+    return tile_steps(size, them) * each
+
+
+small, wide = matrices(228, 240, 112), matrices(228, 240, 2800)
+in_small = {size: clock(tilings[size], size, small) for size in tilings}
+in_wide = {size: clock(tilings[size], size, wide) for size in tilings}
+ragged = (("228 × 240 by 240 × 2800", wide, in_wide),
+          ("228 × 240 by 240 × 112", small, in_small))
+rows = {(name, size, tile_steps(size, them), predicted(size, them)):
+        timed[size] for name, them, timed in ragged for size in tilings}
+compare(rows, "µs", "occupancy, %",
+        by=("product", "tile", "tile steps", "predicted, µs"))
+
+# %% [markdown]
+# In the wide product the count foresees the order, and the times to within an eighth: now 16 wins, as a tile of 32 makes more zeros and leaves its last wave emptier.
+#
+# In the small one the order is right, too, but the times are two to eight times too short. A step's time was measured where each multiprocessor had many blocks. Here it has at most one, or four small ones, and at most half of the warps for which it has room (its *occupancy*). Why a step takes longer then, this table does not show. Fewer warps can go on while others wait; but a start that takes as long for any product would fit as well.
+
+# %% [markdown]
+# The rule: count tiles and waves where there are many blocks; where there are few, measure.
+
+# %% [markdown]
+# ## A matrix that is stored transposed
+#
+# Often a factor comes transposed: you need `a.T @ b`, and `a` is stored as k × m.
+# In NumPy, `a.T` is the same memory with the axes swapped, and Numba compiles the kernel for such an array, too.
+# So the same kernel multiplies it, without a changed line. But how does it load?
+
+# %%
+def turned(matrix):
+    """The same matrix, stored by columns, as a transpose is."""
+    return np.ascontiguousarray(matrix.T).T
+
+
+product(tilings[32], c, a, turned(b), 32)
+product(tilings[32], c, turned(a), b, 32)
+
+# %% [markdown]
+# The product is right. But the lanes of a warp ask for neighbours in a *row*, which now lie far apart, each in a sector of its own.
+#
+# The cure is that of [the transpose](21_transpose.ipynb): let neighbouring lanes load neighbouring addresses, whichever index those are, and let the tile turn it.
+# The kernel below takes `a` as it is stored, k × m. A stored row holds one `k` for many rows of the product; neighbouring lanes load neighbours of it. So `tile_a[y, x]` now holds `k = at + y` for row `top + x`, and the inner loop reads `tile_a[k, y]`.
+# (A stored row ends in the middle of a sector. So every second one begins inside a sector, and the report below counts some more than the ideal.)
+
+# %%
+def make_turned(size):
+    """A product `a.T @ b` in tiles, of `a` as it is stored."""
+    @cuda.jit
+    def multiply_turned(c, a, b):
+        """Load both tiles along stored rows, wait, add, wait."""
+        tile_a = cuda.shared.array((size, size), float32)
+        tile_b = cuda.shared.array((size, size), float32)
+        x, y = cuda.threadIdx.x, cuda.threadIdx.y
+        col, row = cuda.grid(2)
+        top = size * cuda.blockIdx.y
+        total = float32(0)
+        for at in range(0, a.shape[0], size):
+            in_a = at + y < a.shape[0] and top + x < a.shape[1]
+            in_b = at + y < b.shape[0] and col < b.shape[1]
+            tile_a[y, x] = a[at + y, top + x] if in_a else float32(0)
+            tile_b[y, x] = b[at + y, col] if in_b else float32(0)
+            cuda.syncthreads()
+            for k in range(size):
+                total += tile_a[k, y] * tile_b[k, x]
+            cuda.syncthreads()
+        if row < c.shape[0] and col < c.shape[1]:
+            c[row, col] = total
+    return multiply_turned
+
+
+# %%
+multiply_turned = make_turned(32)
+stored = np.ascontiguousarray(a.T)
+c[:] = np.nan
+run = emulate(multiply_turned)[grid(c, 32), (32, 32)](c, stored, b)
+check(c, a @ b)
+run
+
+# %% tags=["timing", "hide-input"]
+# Measures the four products at 1024 × 1024.
+square = matrices(64, 64, 64)
+c_big, a_big, b_big = big
+c_few, a_few, b_few = square
+orders = {
+    "a @ b": (by_tile[32], product(tilings[32], *square, 32)),
+    "a.T @ b": (clock(tilings[32], 32, (c_big, turned(a_big), b_big)),
+                product(tilings[32], c_few, turned(a_few), b_few, 32)),
+    "a @ b.T": (clock(tilings[32], 32, (c_big, a_big, turned(b_big))),
+                product(tilings[32], c_few, a_few, turned(b_few), 32)),
+    "a.T @ b, loaded along rows": (
+        clock(multiply_turned, 32,
+              (c_big, np.ascontiguousarray(a_big.T), b_big)),
+        emulate(multiply_turned)[(2, 2), (32, 32)](
+            c_few, np.ascontiguousarray(a_few.T), b_few))}
+
+
+def sectors(row):
+    """The sectors of a load from global memory, of the emulated product."""
+    loads = row[1].coalescing.by_kind["load"]
+    return loads.sectors / loads.requests
+
+
+compare(orders, {"sectors per load, at 64 × 64": sectors},
+        "data path cycles per warp", "µs", by="product")
+
+# %% [markdown]
+# The first three rows are one kernel, and differ only in the order of a factor in memory: a transposed one takes more than a third longer.
+# Loading along stored rows brings the sectors down to those of a plain product, and half of the lost time back.
+#
+# And the other half? What still differs is the inner loop. In a row of `tile_a`, the compiler loads four neighbours at once, for four values of `k`. Down a column it cannot, so each product takes two loads from shared memory, and the data path has almost a third more to do than in the plain product. No launch here changes that alone; one on [the page before](22_tiling.ipynb) does, and such loads cost most of what its tile had gained.
+
+# %% [markdown]
+# ## Beside a library
+#
+# NVIDIA's library is cuBLAS. From Python you reach it through CuPy:
+#
+# ```python
+# import cupy
+# cupy.matmul(cupy.asarray(a), cupy.asarray(b), out=cupy.asarray(c))
+# ```
+#
+# `cupy.asarray` takes an array of Numba's that is on the GPU as it is, without a copy.
+# How far is our tile from it?
+
+# %% tags=["hide-input"]
+# Defines the same product for one core of a CPU, in two orders.
+@njit
+def multiply_on_cpu(c, a, b):
+    """For each row and each column, add up the products."""
+    for row in range(c.shape[0]):
+        for col in range(c.shape[1]):
+            total = np.float32(0)
+            for k in range(a.shape[1]):
+                total += a[row, k] * b[k, col]
+            c[row, col] = total
+
+
+@njit
+def multiply_by_rows(c, a, b):
+    """For each row, add up multiples of the rows of b."""
+    c[:] = 0
+    for row in range(c.shape[0]):
+        for k in range(a.shape[1]):
+            for col in range(c.shape[1]):
+                c[row, col] += a[row, k] * b[k, col]
+
+
+for on_cpu in multiply_on_cpu, multiply_by_rows:
+    on_cpu(c, a, b)
+    check(c, a @ b)
+
+# %% tags=["timing", "hide-input"]
+# Measures the naive kernel, and shows it between a CPU and cuBLAS.
+plain, library = clock(multiply, 32, big), baseline("cuBLAS 1024")
+speeds = {"one core of a CPU": baseline("CPU 1024, rows only"),
+          "no tile": plain, "tile 32": by_tile[32], "cuBLAS": library}
 plot_speeds(list(speeds), [it.gflop_per_s for it in speeds.values()],
             peak=plain.gflop_per_s / plain.share_of_peak)
 
 # %% [markdown]
 # The axis is logarithmic: each label is ten times the one before it.
-# The naive kernel is 2,800 times as fast as the first CPU loop, and 97 times as fast as the better one: ask which loop a speedup is measured against.
-# From naive to tiled it is a factor of 5.7.
-# cuBLAS, NVIDIA's library, is another 4.4 times as fast, at half of the float32 peak.
-#
-# The ragged product is small:
-
-# %% tags=["timing"]
-def clock_ragged(kernel, size=32):
-    """Measure the ragged product."""
-    return measure(kernel, flops=2 * 228 * 240 * 112)[
-        grid(c, size), (size, size)](c, a, b)
-
-
-ragged = {"naive": clock_ragged(multiply),
-          "tile 32": clock_ragged(tilings[32]),
-          "tile 16": clock_ragged(tilings[16], 16),
-          "cuBLAS": baseline("cuBLAS 228 × 240 × 112")}
-table(["228 × 240 by 240 × 112", "time, µs", "GFLOP/s"],
-      [(name, it.median_us, it.gflop_per_s) for name, it in ragged.items()])
+# cuBLAS is 4.4 times as fast as the tile, at half of the GPU's float32 peak.
+# (And the tile 5.7 times as fast as no tile. Much of that is not the tile's: without it, the loop is a `range` whose length only the launch knows, and [another page](36_what_a_loop_costs.ipynb) finds what that costs.)
 
 # %% [markdown]
-# Tiles of 32 make 32 blocks for 132 multiprocessors, tiles of 16 make 105.
-# Here the smaller tile wins, although it loads each element of `a` 7 times instead of 4, and each of `b` 15 times instead of 8.
+# <details><summary>For the curious: a hundred times as fast as a CPU?</summary>
 #
-# ## What a loop costs
+# The loops for the CPU are compiled, and run on one core of a server (all that was recorded of it is "Intel Xeon"). This is the better of two orders, which walks along rows only. The usual order, element by element, takes 29 times as long, and 4.4 times if `b` is stored by columns. So the kernel without a tile is 97 times as fast as a CPU, or 2,800 times: ask which loop a speedup is measured against.
 #
-# Is the naive kernel slow because of its loads?
-# Ask what its warps wait for, and what the compiler made of it:
+# </details>
+#
+# And at sizes that do not fit?
+#
+# **Predict.** Give each side of the large product one more row or column. What time does your count of tile steps foresee for the largest tile?
+#
+# <details><summary>Answer</summary>
+#
+# At 1024 × 1024 there are 32 × 32 blocks, at most eight for a multiprocessor, of 32 steps each. Now there are 33 × 33, nine for some, of 33 steps: 297 tile steps instead of 256, or 327 µs.
+#
+# </details>
 
-# %% tags=["assembly"]
-print(plain)
-
-launch = grid(big[0], 32), (32, 32)
-with_range = assemble(multiply)[launch](*big)
-with_range
+# %% tags=["timing", "hide-input"]
+# Compares the products at ragged sizes.
+one_more = matrices(1025, 1025, 1025)
+tile_one_more = clock(tilings[32], 32, one_more)
+library_small = baseline("cuBLAS 228 × 240 × 112")
+library_one_more = baseline("cuBLAS 1025 × 1025 × 1025")
+compare({"1024 × 1024 by 1024 × 1024": (by_tile[32], library),
+         "1025 × 1025 by 1025 × 1025": (tile_one_more, library_one_more),
+         "228 × 240 by 240 × 112": (in_small[16], library_small)},
+        {"tile, µs": lambda row: row[0].median_us,
+         "cuBLAS, µs": lambda row: row[1].median_us}, by="product")
 
 # %% [markdown]
-# The warps wait for arithmetic units and for their turn to issue, and hardly ever for a load.
-# `FFMA` is the product and the sum that we want, `LDG` a load from global memory.
-# Nine in ten of the others compute integers or copy registers: indices, mostly.
+# The count was right to within a fiftieth. One row and column more cost cuBLAS something, too, though less than us.
+# The small product shows another side of it: there our tile takes one and a half times as long, and not four.
 #
-# In Python a negative index counts from the end. Numba checks each index for that, with selects (`SEL`).
-# Our `k` is never negative, but the compiler does not see that through `range`.
-# It does see it in a `while` loop that counts up from 0: two selects are left, before the loop.
-# An unsigned index needs no check at all.
-# To compare them, `make_while` takes the type of the indices.
-# **Each thread adds up the products, in a `while` loop.**
-
-# %% tags=["assembly"]
-def make_while(T):
-    """The naive kernel with a `while` loop, and indices of type T."""
-    @cuda.jit
-    def multiply_while(c, a, b):
-        """Each thread adds up the products, in a `while` loop."""
-        col, row = cuda.grid(2)
-        col, row, inner = T(col), T(row), T(a.shape[1])
-        if row < c.shape[0] and col < c.shape[1]:
-            k, total = T(0), float32(0)
-            while k < inner:
-                total += a[row, k] * b[k, col]
-                k = T(k + T(1))
-            c[row, col] = total
-    return multiply_while
-
-
-in_while = {T: make_while(T) for T in (int64, uint64, int32, uint32)}
-for T in int64, uint32:
-    product(in_while[T], c, a, b, 32)
-made = {"range": with_range} | {
-    f"while, {T}": assemble(kernel)[launch](*big)
-    for T, kernel in in_while.items()}
-table(["loop", "FFMA", "LDG", "SEL"],
-      [(name, *(it.opcodes[op] for op in ("FFMA", "LDG", "SEL")))
-       for name, it in made.items()])
-
-# %% jupyter={"source_hidden": true}
-def make_tiled_while(T, size=32):
-    """The tiled kernel with a `while` loop, and indices of type T."""
-    @cuda.jit
-    def multiply_tiled_while(c, a, b):
-        """Load tiles filled up with zeros, wait, add, wait."""
-        tile_a = cuda.shared.array((size, size), float32)
-        tile_b = cuda.shared.array((size, size), float32)
-        x, y = T(cuda.threadIdx.x), T(cuda.threadIdx.y)
-        col, row = cuda.grid(2)
-        col, row, at, total = T(col), T(row), T(0), float32(0)
-        while at < a.shape[1]:
-            in_a = row < a.shape[0] and T(at + x) < a.shape[1]
-            in_b = T(at + y) < b.shape[0] and col < b.shape[1]
-            tile_a[y, x] = a[row, T(at + x)] if in_a else float32(0)
-            tile_b[y, x] = b[T(at + y), col] if in_b else float32(0)
-            cuda.syncthreads()
-            for k in range(size):
-                total += tile_a[y, T(k)] * tile_b[T(k), x]
-            cuda.syncthreads()
-            at = T(at + T(size))
-        if row < c.shape[0] and col < c.shape[1]:
-            c[row, col] = total
-    return multiply_tiled_while
-
-
-# %% [markdown]
-# ## One thing at a time
-#
-# The cell above, folded in a notebook, gives the tiled kernel the same two loops.
-# Now there are three loops, each without and with a tile, and two of them in CUDA C++, which checks no index.
-# From the first row to the second only the loop changes, from the second to the third only the type of the indices; along a row only the tile.
-
-# %% tags=["timing"]
-in_tiles = {T: make_tiled_while(T) for T in (int64, uint32)}
-for kernel in in_tiles.values():
-    product(kernel, c, a, b, 32)
-
-loops = {"range": (plain, by_tile["tile 32"])}
-loops |= {f"while, {T}": (clock(in_while[T]), clock(kernel))
-          for T, kernel in in_tiles.items()}
-cpp = {f"while, {T}": [baseline(f"CUDA C++ {name}{bits} 1024").median_us
-                       for name in ("naive", "tiled")]
-       for T, bits in ((int64, ", 64-bit"), (uint32, ""))}
-table(["loop", "naive, µs", "tile 32, µs", "times as fast",
-       "naive in C++, µs", "tile 32 in C++, µs"],
-      [(name, one.median_us, two.median_us, one.median_us / two.median_us,
-        *cpp.get(name, ("", ""))) for name, (one, two) in loops.items()])
-
-# %% [markdown]
-# In the first row, the tile seems to make the product 5.7 times as fast.
-# But with `range` the naive kernel takes 3.1 times as long as with `while`, and the tiled one takes the same time with both.
-# With equal loops the tile gains a factor of 1.8, with `uint32` indices 1.5. That is what the tile itself gains.
-#
-# Numba keeps up with C++ where both have the same loop: it takes from 15% less to 8% more time.
-#
-# So what does each version spend its time on?
-
-# %% tags=["timing"]
-def share(it, reason):
-    """A reason's part of the waits, in %; those for a turn are left out."""
-    waits = {name: count for name, count in it.counters.get(
-        "stalls", {}).items() if name not in ("selected", "not_selected")}
-    return 100 * waits.get(reason, 0) / sum(waits.values()) if waits else ""
-
-
-table(["kernel", "waits for loads, %", "for their queue, %", *COST],
-      [(f"{kind}, {name}", share(it, "long_scoreboard"),
-        share(it, "lg_throttle"), *cost(it)) for name, both in loops.items()
-       for kind, it in zip(("naive", "tile 32"), both, strict=True)])
-
-# %% [markdown]
-# A step needs two loads and an `FFMA`. With `range` the naive kernel issues 36 instructions for it, with `while` 8.1.
-# Only with `while` does it wait most for loads.
-# Most of the 5.7 comes from instructions: a tile's inner loop has known indices and needs 4.3 per step.
-# With equal loops the tile also halves the instructions, from 8.1 to 4.0.
-#
-# With `uint32` (not with `int32` or `uint64`) the compiler also unrolls more: 29 `FFMA` instead of 5. Waits for loads fall from 81% to 43%; waits for their queue rise from 4% to 23%.
-#
-# The tiled kernels wait most for the queue to shared memory. With `uint32` the path has as much work as with `range`, and each step 21% fewer instructions: 267 µs instead of 282.
-
-# %% [markdown]
-# ## Size at the launch
-#
-# With dynamic shared memory, one kernel serves tiles of any size.
-# That changes two things: how the tiles are allocated, and whether the compiler knows their size.
-# So `make_dynamic` takes a size, or 0 for the size of the block.
-# **Load tiles as wide as the block, wait, add, wait.**
-
-# %%
-@cuda.jit(device=True)
-def add_products(total, tile_a, tile_b, x, y, side):
-    """Add the products of one step to a sum."""
-    k = uint32(0)
-    while k < side:
-        total += tile_a[uint32(side * y + k)] * tile_b[uint32(side * k + x)]
-        k = uint32(k + uint32(1))
-    return total
-
-
-# %%
-def make_dynamic(size):
-    """A product in dynamic tiles of a size, or of the block's if it is 0."""
-    @cuda.jit
-    def multiply_dynamic(c, a, b):
-        """Load tiles as wide as the block, wait, add, wait."""
-        side = uint32(size) if size else uint32(cuda.blockDim.x)
-        both = cuda.shared.array(0, float32)
-        tile_a, tile_b = both[:side * side], both[side * side:]
-        x, y = uint32(cuda.threadIdx.x), uint32(cuda.threadIdx.y)
-        col, row = cuda.grid(2)
-        col, row, at, total = uint32(col), uint32(row), uint32(0), float32(0)
-        while at < a.shape[1]:
-            in_a = row < a.shape[0] and uint32(at + x) < a.shape[1]
-            in_b = uint32(at + y) < b.shape[0] and col < b.shape[1]
-            mine = uint32(side * y + x)
-            tile_a[mine] = a[row, uint32(at + x)] if in_a else float32(0)
-            tile_b[mine] = b[uint32(at + y), col] if in_b else float32(0)
-            cuda.syncthreads()
-            total = add_products(total, tile_a, tile_b, x, y, side)
-            cuda.syncthreads()
-            at = uint32(at + side)
-        if row < c.shape[0] and col < c.shape[1]:
-            c[row, col] = total
-    return multiply_dynamic
-
-
-# %% tags=["timing"]
-SHARED = 2 * 4 * 32**2      # bytes of two tiles
-
-
-def row_of(name, kernel, shared_bytes=0):
-    """A kernel's time, and what the compiler made of its source."""
-    it = assemble(kernel)[*launch, 0, shared_bytes](*big)
-    timed = clock(kernel, 32, shared_bytes)
-    loads = it.kinds["shared loads"] / it.opcodes["FFMA"]
-    return name, timed.median_us, loads, *cost(timed)
-
-
-dynamic = {size: make_dynamic(size) for size in (0, 32)}
-for kernel in dynamic.values():
-    c[:] = np.nan
-    emulate(kernel)[grid(c, 32), (32, 32), 0, SHARED](c, a, b)
-    check(c, a @ b)
-
-table(["tile", "time, µs", "shared loads per FFMA", *COST],
-      [row_of("static, 32", in_tiles[uint32]),
-       row_of("dynamic, 32", dynamic[32], SHARED),
-       row_of("dynamic, the block's", dynamic[0], SHARED)])
-
-# %% [markdown]
-# Dynamic shared memory costs nothing: the second row takes as long as the first.
-# A size chosen at the launch costs half as much time again.
-#
-# A loop whose length is known is unrolled whole: its indices become constants, and one load takes four neighbours of `tile_a` at once (`LDS.128`), so 40 loads serve 32 products.
-# With an unknown size 64 loads do this work, each computes its address, and a step takes 10 instructions instead of 3.4.
-# Issue slots are 86% used: now the instructions set the pace.
-# That is why `make_tiled` makes a kernel for each size.
-#
-# ## What could go wrong
-#
-# Here the guard is missing:
-
-# %%
-@cuda.jit
-def multiply_unguarded_wrong(c, a, b):
-    """Each thread adds up products, also beyond the edge."""
-    col, row = cuda.grid(2)
-    total = float32(0)
-    for k in range(a.shape[1]):
-        total += a[row, k] * b[k, col]
-    c[row, col] = total
-
-
-with expect(IndexError):
-    product(multiply_unguarded_wrong, c, a, b, 32)
-
-# %% [markdown]
-# Here the guard is in the wrong place: threads outside return early, and miss every barrier.
-
-# %%
-@cuda.jit
-def multiply_early_wrong(c, a, b):
-    """Threads outside return; the others load tiles, wait, add, wait."""
-    tile_a = cuda.shared.array((16, 16), float32)
-    tile_b = cuda.shared.array((16, 16), float32)
-    x, y = cuda.threadIdx.x, cuda.threadIdx.y
-    col, row = cuda.grid(2)
-    if row >= c.shape[0] or col >= c.shape[1]:
-        return
-    total = float32(0)
-    for at in range(0, a.shape[1], 16):
-        tile_a[y, x] = a[row, at + x]
-        tile_b[y, x] = b[at + y, col]
-        cuda.syncthreads()
-        for k in range(16):
-            total += tile_a[y, k] * tile_b[k, x]
-        cuda.syncthreads()
-    c[row, col] = total
-
-
-run = emulate(multiply_early_wrong)[grid(c, 16), (16, 16)](c, a, b)
-with expect(AssertionError):
-    run.assert_barriers()
-
-# %% [markdown]
-# The emulator's barrier, like a GPU's, does not wait for them, so the kernel runs to its end.
-# But nobody loads the elements that they should have loaded, so the product is wrong.
-#
-# ## What changed
-
-# %% tags=["timing"]
-def rung(name, loads, it):
-    """A version's loads of an element, its time and its share of cuBLAS."""
-    return (name, loads, it.median_us, it.gflop_per_s,
-            100 * library.median_us / it.median_us)
-
-
-table(["version", "loads of an element", "time, µs", "GFLOP/s",
-       "% of cuBLAS"],
-      [rung("CPU, row, col, k", "", cpu[""]),
-       rung("CPU, rows only", "", cpu[", rows only"]),
-       rung("naive", N, plain),
-       rung("naive, while, int64", N, loops["while, int64"][0]),
-       rung("naive, while, uint32", N, loops["while, uint32"][0]),
-       *(rung(name, N // int(name[5:]), it) for name, it in by_tile.items()),
-       rung("tile 32, while, uint32", N // 32, loops["while, uint32"][1]),
-       rung("cuBLAS", "", library)])
-
-# %% [markdown]
 # ## On your own
 #
 # ★ How often does `make_tiled(32)` load an element of `a`, and how often one of `b`, at 228 × 240 by 240 × 112? Guess, then ask `tiled.reuse`.
@@ -569,7 +547,7 @@ table(["version", "loads of an element", "time, µs", "GFLOP/s",
 #
 # </details>
 #
-# ★★ `times_transposed`: make `c = a @ b.T`, with tiles, coalesced loads and no bank conflicts. In the step at `at`, thread (x, y) loads `b[32 * cuda.blockIdx.x + y, at + x]`: its row of `b` is one of the block's *columns*.
+# ★★ `times_transposed`: make `c = a @ b.T`, with tiles, coalesced loads and no bank conflicts; `b` is stored n × k. In the step at `at`, thread (x, y) loads `b[32 * cuda.blockIdx.x + y, at + x]`: its row of `b` is one of the block's *columns*.
 
 # %%
 task = exercise("times_transposed")
@@ -620,33 +598,27 @@ task.check(times_transposed)
 # </details>
 
 # %% [markdown]
-# ★★★ `exercise("four_rows")`: each thread makes four elements of `c`, in one column. What happens to the loads from the tile of `b`?
+# ★★★ `exercise("attention")`: two products, and between them a softmax, for any number of queries and up to 256 keys.
 #
-# <details><summary>Answer</summary>
-#
-# One load serves four products, so a quarter of them is left.
-#
-# </details>
-#
-# The [assignment](assignments/23_matrix_product.ipynb) has 7 exercises, this one among them.
+# The [assignment](assignments/23_matrix_product.ipynb) has 6 exercises, these two among them.
 
 # %% [markdown]
 # ## In practice
 #
 # Call a library for a product: cuBLAS, through CuPy or PyTorch. Write your own to learn, or when the kernel must do more than the product.
 #
-# Write `range` first. When a profiler shows arithmetic where you expect loads, look at the loop.
+# A library is told of transposes, too: BLAS's `gemm` takes a letter for each factor, `N` or `T`, and for each matrix the distance between its columns, by which BLAS stores it (*leading dimension*), so that nothing is copied.
+#
+# Where there are few blocks and a long `k`, several blocks can share each sum: [Multiply matrices of any shape](35_any_shape.ipynb) does it.
 #
 # Sums in another order round differently: compare with a tolerance, as `check` does.
-#
-# C++ has cooperative groups, for parts of a block and for the whole grid. Of these, Numba has only the whole grid's.
 #
 # The times are of the kernel alone, without launch and copies: `measure` reads the GPU's clock.
 
 # %% [markdown]
 # ## Further reading
 #
+# - [Matrix multiplication background](https://docs.nvidia.com/deeplearning/performance/dl-performance-matrix-multiplication/index.html), by NVIDIA: tile and wave quantisation, in pictures.
 # - [Numba: matrix multiplication](https://numba.readthedocs.io/en/stable/cuda/examples.html#matrix-multiplication): the naive and the tiled kernel.
-# - [How to optimize a CUDA matmul kernel for cuBLAS-like performance](https://siboehm.com/articles/22/CUDA-MMM): the rest of the way, in C++.
 #
-# *Next:* [Multiply matrices as fast as cuBLAS](24_up_the_ladder_to_cublas.ipynb): a library is 4.4 times as fast as our tile; what is left to do?
+# *Next:* [Multiply matrices as fast as cuBLAS](24_up_the_ladder_to_cublas.ipynb): the library is more than four times as fast as our tile; what is left to do?

@@ -7,7 +7,7 @@ from numba import cuda, float32
 
 from helpers import emulate
 from helpers.exercises.arguments import numbers
-from helpers.exercises.exercise import Explain, Out, Predict, SpeedUp, Write
+from helpers.exercises.exercise import Out, Predict, SpeedUp, Write
 
 
 def small(rng, shape, kind):
@@ -34,7 +34,12 @@ class LoadsOfAProduct(Predict):
         )
         return {name: int(run.reuse[name].loads.max()) for name in "ab"}
 
-    why = "Each block that needs an element loads it once, one that is cut off, too."
+    why = {
+        "a": "The blocks of one row of blocks need it, and each loads it once, also one "
+        "that hangs over the edge.",
+        "b": "The blocks of one column of blocks need it, and each loads it once, also "
+        "one that hangs over the edge.",
+    }
     wrong = {
         "rows and columns swapped": lambda self: dict(
             zip("ab", reversed(self.truth().values()), strict=True)
@@ -375,23 +380,3 @@ class TimesTransposed(SpeedUp):
             "the block's column.",
         ),
     }
-
-
-class WhyZeros(Explain):
-    """In a tiled product, a thread whose element lies beyond the edge of `a` puts a zero
-    into the tile. Why does it not simply return, and why is a zero right? Say also
-    which guard the zeros do not replace.
-    """
-
-    stars, points = 1, 3
-    rubric = {
-        "all threads of a block must come to both barriers, so none may return": 1,
-        "others read that cell, and a product with zero adds nothing to their sums": 1,
-        "the store to `c` still needs its guard": 1,
-    }
-    model = (
-        "A thread that returned would miss the barriers that the rest of its block "
-        "waits at, and its cell of the tile, which others read, would be unwritten. A "
-        "zero times anything adds nothing, so the sums need no condition; only the "
-        "store to `c` must still ask whether row and column lie inside."
-    )
