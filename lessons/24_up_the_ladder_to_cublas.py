@@ -1,57 +1,56 @@
 # %% [markdown]
 # # Multiply matrices as fast as cuBLAS
 #
-# *60 minutes*
+# *100 minutes*
 #
 # **What you'll do:** climb from a tiled product with a sixth of cuBLAS's speed to one that is as fast as cuBLAS, one idea at a time.
 #
 # **What you'll learn:**
 #
 # - predict from two counts how fast a kernel can be
-# - keep many sums in a thread's registers, and place threads so that wide loads have no conflicts
-# - copy the next tiles while this one is used
+# - keep many sums in a thread's registers, and place lanes so that wide loads have no conflicts
+# - copy the next tiles while these are used
 #
-# **What you'll need:** [the transpose](21_transpose.ipynb) and [the tiled product](23_matrix_product.ipynb).
+# **What you'll need:** [banks](14_bank_conflicts.ipynb), [registers and local arrays](16_own_memory.ipynb), [the transpose](21_transpose.ipynb) and [the tiled product](23_matrix_product.ipynb).
 
 # %%
 import numpy as np
-from numba import cuda, float32, int64, uint32
+from numba import cuda, float32, uint32
 
-from helpers import (assemble, baseline, check, commit_copies, copy4_async,
-                     device, emulate, exercise, load4, measure,
-                     plot_register_tile, plot_rungs, store4, table,
-                     wait_copies)
-
-
-def part(function):
-    """A device function that the compiler copies into its kernel."""
-    return cuda.jit(device=True, forceinline=True)(function)
-
+from helpers import (assemble, baseline, check, commit_copies, compare,
+                     copy4_async, device, emulate, exercise, load4, measure,
+                     plot_banks, plot_pipeline, plot_register_tile,
+                     plot_rungs, plot_zooms, store4, table, wait_copies)
 
 device
 
 # %% [markdown]
-# ## Two counts
+# ## How fast could a product be?
 #
-# What could a product of N × N matrices reach?
-# It takes N³ multiplications, each with an addition. An `FFMA` of a warp does 32 of them.
+# A product is made of multiplications, each with an addition. One instruction, `FFMA`, does both in all lanes of a warp.
 #
-# A multiprocessor has four schedulers, and each can issue one instruction in a cycle.
-# Its shared memory serves one wavefront in a cycle.
-# So for each `FFMA` a kernel takes at least
+# A multiprocessor has four schedulers, and each can issue an instruction in every cycle: four *issue slots*. At the peak of the data sheet, there is an `FFMA` in each slot. Four things keep a kernel from it:
 #
-# - a quarter of a cycle for each *instruction*, this one and all others, and
-# - a cycle for each *wavefront*.
-#
-# A kernel with nothing but `FFMA` would take a quarter of a cycle for each: that is the peak of the data sheet.
-# The larger of the two counts says which share of the peak a kernel can reach at most.
+# - *Instructions:* all that are no `FFMA` need slots, too.
+# - *Wavefronts:* shared memory serves one in a cycle, which has four slots.
+# - *Empty slots:* no warp was ready to issue.
+# - *Idle multiprocessors:* at the end, some have no block any more. *Slots used* leaves them out.
 
-# %%
+# %% [markdown]
+# The first two are counted, and say what a kernel can reach at most. With two instructions for each `FFMA`, half of the peak. With a wavefront for each, a quarter: each takes a whole cycle, in which four could have been issued.
+#
+# So each rung of this climb must lower one of these. Its table has the wavefronts and instructions that a GPU counted for one `FFMA`; the share of the peak that these allow, and that was reached; the slots used; the time.
+#
+# (Folded cells prepare it, and check a block of each rung.)
+
+# %% tags=["timing", "hide-input"]
+# Prepares the climb: the size, what is counted, and the factors.
 N = 4096
 STEPS = N**3 / 32     # each an FFMA of a warp
 PEAK = 670            # a hundredth of an H200's peak, in GFLOP/s
 SHARED = ("shared_load_wavefronts", "shared_store_wavefronts",
           "copy_wavefronts")
+RUNGS, CONTROLS = {}, {}
 random = np.random.default_rng(0)
 
 
@@ -62,9 +61,25 @@ def matrices(m, k, n):
     return np.full((m, n), np.nan, np.float32), a, b
 
 
-def wavefronts(name, k=8):
+big, profiled, emulated = matrices(N, N, N), {}, {}
+library, turning = baseline(f"cuBLAS {N}"), baseline(f"turning A {N}")
+
+# %% tags=["hide-input"]
+# Prepares the climb: a rung's launch, and a block of it in the emulator.
+def of(name):
+    """A rung or a control: its kernel, and what its launch needs."""
+    return (RUNGS | CONTROLS)[name]
+
+
+def launch(name, m=N, n=N):
+    """The blocks and threads of a rung for m × n elements of c."""
+    _, high, wide, threads, _ = of(name)
+    return (-(-n // wide), -(-m // high)), threads   # rounded up
+
+
+def wavefronts(name, k=16):
     """Emulate a block's product and check it: wavefronts for each FFMA."""
-    kernel, high, wide, threads, turned = RUNGS[name]
+    kernel, high, wide, threads, turned = of(name)
     c, a, b = matrices(high, k, wide)
     run = emulate(kernel)[(1, 1), threads](
         c, np.ascontiguousarray(a.T) if turned else a, b)
@@ -72,94 +87,249 @@ def wavefronts(name, k=8):
     run.assert_no_races()
     return run.bank_conflicts.wavefronts / (c.size * k / 32)
 
+# %% tags=["timing", "hide-input"]
+# Prepares the climb: what a rung's counts allow, and what it reaches.
+def each(name, *counters):
+    """How many of something the GPU counted for each FFMA."""
+    counts = profiled[name].counters
+    return sum(counts.get(it, np.nan) for it in counters) / STEPS
+
+
+def at_most(name):
+    """The share of the peak that the counts allow, in %."""
+    return min(25 / each(name, *SHARED), 100 / each(name, "instructions"))
+
+
+def slots(name):
+    """The share of the issue slots that were used, in %."""
+    return profiled[name].counters.get("issue_percent", np.nan)
+
+
+def time(name):
+    """The time by turns with cuBLAS, or else alone; with that of turning a."""
+    by_turns = baseline(f"{name} {N}")
+    it = by_turns if by_turns.launches else profiled[name]
+    return it.median_us + (turning.median_us if of(name)[4] else 0)
+
+# %% tags=["timing", "hide-input"]
+# Prepares the climb: the table.
+COLUMNS = {
+    "wavefronts": lambda name: each(name, *SHARED),
+    "instructions": lambda name: each(name, "instructions"),
+    "at most, %": at_most,
+    "reached, %": lambda name: 2 * N**3 / time(name) / 1000 / PEAK,
+    "slots used, %": slots,
+    "µs": time,
+    "% of cuBLAS": lambda name: 100 * library.median_us / time(name)}
+
+
+def climb(*names):
+    """Emulate and measure rungs that are new; compare all."""
+    for name in names:
+        if name in RUNGS and name not in emulated:
+            long = name in ("tiled", "longer tiles", "snake")
+            emulated[name] = wavefronts(name, 32 if long else 16)
+        if name not in profiled:
+            profiled[name] = measure(of(name)[0])[launch(name)](*big)
+    return compare({name: name for name in names}, COLUMNS, by="rung")
 
 # %% [markdown]
 # ## Where we stand
 #
-# We begin with the tiled product of the last lesson. `T` is the type of its indices.
-# Each `FFMA` needs an element of each tile, so there are two loads for it.
+# We begin with the tiled product of [the lesson before](23_matrix_product.ipynb), with unsigned indices. All sizes are multiples of the tiles.
 #
-# Until we come to any size, all sizes are multiples of the tiles.
-# **Load tiles of 32 × 32, wait, add, wait.**
-
-# %%
-def make_tiled(T):
-    """The tiled product, with indices of type T."""
-    @cuda.jit
-    def multiply_tiled(c, a, b):
-        """Load tiles of 32 × 32, wait, add, wait."""
-        tile_a = cuda.shared.array((32, 32), float32)
-        tile_b = cuda.shared.array((32, 32), float32)
-        x, y = T(cuda.threadIdx.x), T(cuda.threadIdx.y)
-        row, col = T(32 * cuda.blockIdx.y + y), T(32 * cuda.blockIdx.x + x)
-        at, total = T(0), float32(0)
-        while at < b.shape[0]:
-            tile_a[y, x] = a[row, T(at + x)]
-            tile_b[y, x] = b[T(at + y), col]
-            cuda.syncthreads()
-            for k in range(32):
-                total += tile_a[y, T(k)] * tile_b[T(k), x]
-            cuda.syncthreads()
-            at = T(at + 32)
-        c[row, col] = total
-    return multiply_tiled
-
-
-# %% [markdown]
-# ## A column of sums
+# **Predict.** How many wavefronts does it need for an `FFMA`, and which share of the peak can it reach at most?
 #
-# Let a thread compute eight elements of a column of `c`.
-# They share an element of `b`: the thread loads it once, keeps it in a register, and uses it eight times.
-# So eight `FFMA` need nine loads instead of 16.
-# The eight sums are a local array. Its indices are known once the loops are unrolled, so it lies in registers.
-# **Each thread adds up eight elements of a column of c.**
+# <details><summary>Answer</summary>
+#
+# Each `FFMA` needs an element of either tile. That of `tile_a` is the same for all lanes, those of `tile_b` are neighbours: a wavefront each, two in all. In two cycles there are slots for eight `FFMA`: an eighth of the peak, 12.5%.
+#
+# </details>
 
 # %%
 @cuda.jit
-def multiply_columns(c, a, b):
-    """Each thread adds up eight elements of a column of c."""
-    tile_a = cuda.shared.array((64, 8), float32)
-    tile_b = cuda.shared.array((8, 64), float32)
-    sums = cuda.local.array(8, float32)
-    for i in range(8):
-        sums[i] = 0
-    thread, at = uint32(cuda.threadIdx.x), uint32(0)
-    x, y = uint32(thread % 64), uint32(thread // 64)
-    top, left = uint32(64 * cuda.blockIdx.y), uint32(64 * cuda.blockIdx.x)
+def multiply_tiled(c, a, b):
+    """Load tiles of 32 × 32, wait, add, wait."""
+    tile_a = cuda.shared.array((32, 32), float32)
+    tile_b = cuda.shared.array((32, 32), float32)
+    x, y = uint32(cuda.threadIdx.x), uint32(cuda.threadIdx.y)
+    row = uint32(32 * cuda.blockIdx.y + y)
+    col = uint32(32 * cuda.blockIdx.x + x)
+    at, total = uint32(0), float32(0)
     while at < b.shape[0]:
-        row, k = uint32(thread // 8), uint32(thread % 8)
-        tile_a[row, k] = a[uint32(top + row), uint32(at + k)]
-        tile_b[y, x] = b[uint32(at + y), uint32(left + x)]
+        tile_a[y, x] = a[row, uint32(at + x)]
+        tile_b[y, x] = b[uint32(at + y), col]
         cuda.syncthreads()
-        for k in range(8):
-            of_b = tile_b[k, x]
-            for i in range(8):
-                sums[i] += tile_a[uint32(8 * y + i), k] * of_b
+        for k in range(32):
+            total += tile_a[y, uint32(k)] * tile_b[uint32(k), x]
         cuda.syncthreads()
-        at = uint32(at + 8)
-    for i in range(8):
-        c[uint32(top + 8 * y + i), uint32(left + x)] = sums[i]
+        at = uint32(at + 32)
+    c[row, col] = total
 
+
+# %% tags=["timing", "hide-input"]
+# Measures the tiled product.
+RUNGS = RUNGS | {"tiled": (multiply_tiled, 32, 32, (32, 32), False)}
+climb("tiled")
 
 # %% [markdown]
-# ## A square of sums
+# Wavefronts are the limit: 15.9%, of which the kernel reaches four fifths.
 #
-# With 8 × 8 sums, eight elements of `a` and eight of `b` serve 64 `FFMA`: each element is used eight times.
-# Such a set of sums is a **register tile**.
+# <details><summary>For the curious: why not two wavefronts?</summary>
 #
-# `@part`, in the first cell, marks a device function that the compiler copies into its kernel, so that a local array passed to it can stay in registers.
-# `launch_bounds=(256, 2)` promises blocks of at most 256 threads, two of which should fit on a multiprocessor: at most 128 registers a thread.
+# The compiler lets one load bring four neighbours of `tile_a`, in two wavefronts: 1 + 2/4, and 2/32 for stores. On the next rung, too, some loads bring four.
 #
-# A thread's rows and columns are 16 apart, so that the lanes of a warp load neighbours.
-# **Each thread adds up 8 × 8 elements of c, 16 apart.**
+# </details>
 #
-# So how many wavefronts does an `FFMA` need with 1, 8 × 1 and 8 × 8 sums?
+# ## A column of sums
+#
+# Each `FFMA` loads two numbers. Which of them could it do without?
+#
+# Let a thread compute eight elements of a column of `c`. They need eight numbers of `a`, but the same one of `b`. So the thread loads that once into a register, and uses it eight times: eight `FFMA` need nine loads, not sixteen. (Fewer threads, of which each does more: **thread coarsening**.)
 
 # %%
+plot_register_tile(range(8), [0], (64, 64), (range(8), range(32)))
+
+# %% [markdown]
+# Left is the tile of `a`, above that of `b`, between them the block's elements of `c`. Blue is what thread 0 loads, orange its sums, faint what its warp has.
+
+# %% [markdown]
+# New in the code:
+#
+# - The sums are a local array. It lies in registers, as the compiler knows all indices.
+# - `near_b = tile_b[x:]` copies nothing. A *slice* is the same cells, counted from another first one: in C, a pointer. A row of this tile has 64 cells, so `near_b[64 * k]` is the thread's number k rows further down. `near_a` begins at its first row of `a`, with eight cells for each: `near_a[8 * i + k]` is number k of row i.
+# - `part` makes a function that the compiler copies into its kernel, so that an array handed to it can stay in registers.
+
+# %%
+def part(function):
+    """A device function that the compiler copies into its kernel."""
+    return cuda.jit(device=True, forceinline=True)(function)
+
+
+@part
+def add_column(sums, near_a, near_b, k):
+    """Load one number of b, and use it for eight sums."""
+    of_b = near_b[64 * k]
+    for i in range(8):
+        sums[i] += near_a[8 * i + k] * of_b
+
+
 @part
 def corner(high, wide):
     """The first row and column of c that a block computes."""
     return uint32(high * cuda.blockIdx.y), uint32(wide * cuda.blockIdx.x)
+
+# %% [markdown]
+# Around this step of k stands the kernel, for blocks of 64 × 64 elements; `steps` is to do all eight of a tile.
+
+# %%
+def make_columns(steps):
+    """A product with 8 × 1 sums for a thread."""
+    @cuda.jit
+    def multiply_columns(c, a, b):
+        """Each thread adds up eight elements of a column of c."""
+        tile_a = cuda.shared.array(512, float32)    # 64 rows of 8
+        tile_b = cuda.shared.array(512, float32)    # 8 rows of 64
+        sums = cuda.local.array(8, float32)
+        for i in range(8):
+            sums[i] = 0
+        thread, at = uint32(cuda.threadIdx.x), uint32(0)
+        x, y = uint32(thread % 64), uint32(thread // 64)
+        top, left = corner(64, 64)
+        near_a, near_b = tile_a[uint32(64 * y):], tile_b[x:]
+        while at < b.shape[0]:
+            row, k = uint32(thread // 8), uint32(thread % 8)
+            tile_a[thread] = a[uint32(top + row), uint32(at + k)]
+            tile_b[thread] = b[uint32(at + y), uint32(left + x)]
+            cuda.syncthreads()
+            steps(sums, near_a, near_b)
+            cuda.syncthreads()
+            at = uint32(at + 8)
+        for i in range(8):
+            c[uint32(top + 8 * y + i), uint32(left + x)] = sums[i]
+    return multiply_columns
+
+# %% [markdown]
+# ## Steps written out
+#
+# What should `steps` be? A loop, one thinks. But if its k stays in a register, each step computes its addresses from that, counts, and jumps back. If k is known when the kernel is compiled, `64 * k` and `8 * i + k` are numbers inside the load instructions, and cost nothing. (The loop is *unrolled*; in C++, `#pragma unroll` asks for that.)
+#
+# `written_out(step, 3)` is step 0, step 1, step 2, without a loop: made of `written_out(step, 2)` and the last step, for which k is 2.
+
+# %% tags=["hide-input"]
+# Defines the control: the steps in a loop.
+def in_a_loop(step, times):
+    """Steps 0, 1, ... and times - 1, in a loop."""
+    @part
+    def steps(sums, near_a, near_b):
+        """One step after another."""
+        for k in range(times):
+            step(sums, near_a, near_b, k)
+    return steps
+
+
+# %%
+@part
+def nothing(sums, near_a, near_b):
+    """No step."""
+
+
+def written_out(step, times):
+    """Steps 0, 1, ... and times - 1, one after another, with no loop."""
+    if times == 0:
+        return nothing
+    before = written_out(step, times - 1)
+
+    @part
+    def steps(sums, near_a, near_b):
+        """All steps but the last, then the last."""
+        before(sums, near_a, near_b)
+        step(sums, near_a, near_b, times - 1)
+    return steps
+
+
+# %% tags=["timing", "hide-input"]
+# Measures the column of sums, with a loop and without.
+CONTROLS = CONTROLS | {"column in a loop": (
+    make_columns(in_a_loop(add_column, 8)), 64, 64, 512, False)}
+RUNGS = RUNGS | {"column of sums": (
+    make_columns(written_out(add_column, 8)), 64, 64, 512, False)}
+climb("tiled", "column in a loop", "column of sums")
+
+# %% [markdown]
+# The column of sums takes half the time of the tiled product.
+#
+# In a loop whose k is signed, the same idea loses: ten instructions for each `FFMA`, since every index is asked [whether it is negative](36_what_a_loop_costs.ipynb). With `uint32(k)` the compiler writes that loop out itself, but not one around `load4`, two rungs on; so we do. Look at the instructions before you judge an idea.
+#
+# ## A square of sums
+#
+# **Predict.** Now give a thread a square of 8 × 8 sums. How many loads does a step need, and for how many `FFMA`?
+#
+# <details><summary>Answer</summary>
+#
+# Eight numbers of `a` and eight of `b`, 16 loads. Each is multiplied by each: 64 `FFMA`, and a quarter of a load for one.
+#
+# </details>
+#
+# Such a set of sums is a **register tile** (the method, *register tiling*). It spares loads from shared memory as a tile there spares those from global memory.
+
+# %%
+plot_register_tile(range(0, 128, 16), range(0, 128, 16), (128, 128))
+
+# %% [markdown]
+# Thread 0's columns are 16 apart, so that neighbouring lanes load neighbours. So are its rows: a warp's lanes need two at once, and these lie in two banks.
+
+# %%
+@part
+def add_square(sums, near_a, near_b, k):
+    """Load eight numbers of a and eight of b, add all their products."""
+    own = cuda.local.array(8, float32)
+    for i in range(8):
+        own[i] = near_a[128 * i + k]
+    for j in range(8):
+        of_b = near_b[128 * k + 16 * j]
+        for i in range(8):
+            sums[i, j] += own[i] * of_b
 
 
 @part
@@ -169,102 +339,70 @@ def clear(sums):
         for j in range(sums.shape[1]):
             sums[i, j] = 0
 
+# %% [markdown]
+# A block has 256 threads. `launch_bounds=(256, 2)` promises that there are no more, and asks that two such blocks fit on a multiprocessor. That leaves 128 registers for a thread, half of them for sums.
 
+# %%
 @part
 def load_tiles(tile_a, tile_b, a, b, at, top, left):
     """Load 128 rows of 8 of a, and 8 rows of 128 of b."""
     thread = uint32(cuda.threadIdx.x)
     for q in range(4):
-        row, k = uint32(32 * q + thread // 8), uint32(thread % 8)
-        tile_a[row, k] = a[uint32(top + row), uint32(at + k)]
-        k, col = uint32(2 * q + thread // 128), uint32(thread % 128)
-        tile_b[k, col] = b[uint32(at + k), uint32(left + col)]
+        place = uint32(256 * q + thread)
+        tile_a[place] = a[uint32(top + place // 8), uint32(at + place % 8)]
+        tile_b[place] = b[uint32(at + place // 128),
+                          uint32(left + place % 128)]
 
 
 # %%
-@cuda.jit(launch_bounds=(256, 2))
-def multiply_squares(c, a, b):
-    """Each thread adds up 8 × 8 elements of c, 16 apart."""
-    tile_a = cuda.shared.array((128, 8), float32)
-    tile_b = cuda.shared.array((8, 128), float32)
-    sums, own = cuda.local.array((8, 8), float32), cuda.local.array(8, float32)
-    clear(sums)
-    thread, at = uint32(cuda.threadIdx.x), uint32(0)
-    x, y = uint32(thread % 16), uint32(thread // 16)
-    top, left = corner(128, 128)
-    while at < b.shape[0]:
-        load_tiles(tile_a, tile_b, a, b, at, top, left)
-        cuda.syncthreads()
-        for k in range(8):
-            for i in range(8):
-                own[i] = tile_a[uint32(y + 16 * i), k]
+def make_squares(steps):
+    """A product with 8 × 8 sums for a thread."""
+    @cuda.jit(launch_bounds=(256, 2))
+    def multiply_squares(c, a, b):
+        """Each thread adds up 8 × 8 elements of c, 16 apart."""
+        tile_a = cuda.shared.array(1024, float32)    # 128 rows of 8
+        tile_b = cuda.shared.array(1024, float32)    # 8 rows of 128
+        sums = cuda.local.array((8, 8), float32)
+        clear(sums)
+        thread, at = uint32(cuda.threadIdx.x), uint32(0)
+        x, y = uint32(thread % 16), uint32(thread // 16)
+        top, left = corner(128, 128)
+        near_a, near_b = tile_a[uint32(8 * y):], tile_b[x:]
+        while at < b.shape[0]:
+            load_tiles(tile_a, tile_b, a, b, at, top, left)
+            cuda.syncthreads()
+            steps(sums, near_a, near_b)
+            cuda.syncthreads()
+            at = uint32(at + 8)
+        for i in range(8):
             for j in range(8):
-                of_b = tile_b[k, uint32(x + 16 * j)]
-                for i in range(8):
-                    sums[i, j] += own[i] * of_b
-        cuda.syncthreads()
-        at = uint32(at + 8)
-    for i in range(8):
-        for j in range(8):
-            c[uint32(top + y + 16 * i), uint32(left + x + 16 * j)] = sums[i, j]
+                c[uint32(top + y + 16 * i),
+                  uint32(left + x + 16 * j)] = sums[i, j]
+    return multiply_squares
 
 
-# %%
-RUNGS = {   # kernel, rows and columns of c for a block, threads, a turned?
-    "64-bit indices": (make_tiled(int64), 32, 32, (32, 32), False),
-    "32-bit indices": (make_tiled(uint32), 32, 32, (32, 32), False),
-    "8 × 1 sums": (multiply_columns, 64, 64, 512, False),
-    "8 × 8 sums": (multiply_squares, 128, 128, 256, False),
-}
-def launch(name, m=N, n=N):
-    """The blocks and threads of a rung for m × n elements of c."""
-    _, high, wide, threads, _ = RUNGS[name]
-    return (-(-n // wide), -(-m // high)), threads   # rounded up
-
-
-counted = {name: wavefronts(name, 32 if "indices" in name else 8)
-           for name in RUNGS}
-table(["rung", "wavefronts for each FFMA", "so at most, % of the peak"],
-      [(name, it, min(100, 25 / it)) for name, it in counted.items()])
-
-# %% tags=["timing"]
-big, profiled, most = matrices(N, N, N), {}, {}
-timed = {"cuBLAS": baseline(f"cuBLAS {N}")}
-
-
-def each(name, *counters):
-    """How many of something the GPU counted for each FFMA."""
-    counts = profiled[name].counters
-    return sum(counts.get(it, np.nan) for it in counters) / STEPS
-
-
-def climb(names):
-    """What rungs may reach by the GPU's own counts, and what they reach."""
-    rows, library = [], timed["cuBLAS"].median_us
-    for name in names:
-        profiled[name] = measure(RUNGS[name][0])[launch(name)](*big)
-        it = timed[name] = baseline(f"{name} {N}")
-        asked, issued = each(name, *SHARED), each(name, "instructions")
-        most[name] = min(25 / asked, 100 / issued)
-        rows.append((name, asked, issued, most[name], it.gflop_per_s / PEAK,
-                     it.median_us, 100 * library / it.median_us))
-    return table(["rung", "wavefronts", "instructions", "at most, %",
-                  "reached, %", "time, µs", "% of cuBLAS"], rows)
-
-
-climb(RUNGS)
+# %% tags=["timing", "hide-input"]
+# Measures the square of sums.
+RUNGS = RUNGS | {"square of sums": (
+    make_squares(written_out(add_square, 8)), 128, 128, 256, False)}
+climb("column of sums", "square of sums")
 
 # %% [markdown]
-# Wavefronts limit the tiled kernels. (1.57 and not 2.06: the compiler merges four loads of `tile_a`.) So 15% fewer instructions with *32-bit indices* save only 5% of the time.
-# *8 × 1 sums* need 4.8 instructions, which take as long as their wavefronts; *8 × 8 sums* need 1.7, and hardly any wavefronts.
+# Wavefronts fall to a third, and the time by nearly half. Of the two counts, instructions are now the limit; but two fifths of the slots are empty, too.
 #
 # ## Sixteen bytes at once
 #
-# For 64 `FFMA` a thread needs 16 loads, or four with `load4`, if its numbers are neighbours.
-# So its sums become a square, and the tile of `a` lies on its side.
+# Which could go? A `load4` brings four neighbours, so a quarter of the loads would do.
 #
-# A tile is now one long array; `near_a` and `near_b` begin at a thread's first number. Its groups of four are `apart`, by 4 in a square. (`snake` comes later.)
-# **Load a thread's numbers by fours, add all their products.**
+# A thread's columns of `b` are easily side by side. But its *rows* of `a`, at one k, are a row's length apart. So keep this tile turned:
+#
+# | tile of a | cells from the first on |
+# |---|---|
+# | as it was | row 0, k = 0 · row 0, k = 1 · … · row 1, k = 0 · … |
+# | turned | row 0, k = 0 · row 1, k = 0 · row 2, k = 0 · … |
+
+# %% [markdown]
+# Now the four numbers that a thread loads of `a` go to four rows:
 
 # %%
 @part
@@ -284,37 +422,59 @@ def load_rows(tile, b, at, left):
     k, col = uint32(place // 128), uint32(place % 128)
     store4(tile, place, load4(b, (uint32(at + k), uint32(left + col))))
 
+# %% tags=["hide-input"]
+# Draws the sums of thread 0.
+plot_register_tile(range(8), range(8), (128, 128))
+
+# %% [markdown]
+# A thread's eight rows are two groups of four, the second one `down` rows further on; its columns likewise, `across`. For now both are 4, and the groups touch (the next rung pulls them apart).
 
 # %%
-def make_add(high, apart, snake=False):
-    """Step k: add eight numbers of a times all of a thread's numbers of b."""
-    down, across = apart
+@part
+def load_fours(own, near, first, apart):
+    """Load a thread's numbers, in groups of four that are `apart`."""
+    for i in range(0, own.size, 4):
+        own[i], own[i + 1], own[i + 2], own[i + 3] = load4(
+            near, first + apart * (i // 4))
 
-    @part
-    def add_step(sums, near_a, near_b, k):
-        """Load a thread's numbers by fours, add all their products."""
-        a = cuda.local.array(8, float32)
-        b = cuda.local.array(16, float32)
-        for j in range(0, sums.shape[1], 4):
-            place = 128 * k + across * (j // 4)
-            b[j], b[j + 1], b[j + 2], b[j + 3] = load4(near_b, place)
-        for i in range(0, 8, 4):
-            place = high * k + down * (i // 4)
-            a[i], a[i + 1], a[i + 2], a[i + 3] = load4(near_a, place)
-        for j in range(sums.shape[1]):
-            for i in range(8):
-                row = 7 - i if snake and j % 2 else i
-                sums[row, j] += a[row] * b[j]
-    return add_step
+
+@part
+def add_products(sums, own_a, own_b):
+    """Add the product of each number of a and each of b."""
+    for j in range(own_b.size):
+        for i in range(own_a.size):
+            sums[i, j] += own_a[i] * own_b[j]
 
 
 # %%
-def make_store(apart):
-    """How a thread stores its sums, in groups of four that are `apart`."""
-    down, across = apart
-
+def make_step(down, across):
+    """A step with groups of rows `down` apart, of columns `across`."""
     @part
-    def store_sums(c, sums, row, col):
+    def add_fours(sums, near_a, near_b, k):
+        """Load eight numbers of each tile by fours, add their products."""
+        own_a = cuda.local.array(8, float32)
+        own_b = cuda.local.array(8, float32)
+        load_fours(own_b, near_b, 128 * k, across)
+        load_fours(own_a, near_a, 128 * k, down)
+        add_products(sums, own_a, own_b)
+    return add_fours
+
+
+# %% [markdown]
+# What is left is where a thread's sums begin, and how it stores them: by fours, too.
+
+# %%
+@part
+def place_square():
+    """Where a thread's sums begin: 16 × 16 squares of 8 × 8."""
+    thread = uint32(cuda.threadIdx.x)
+    return uint32(8 * (thread // 16)), uint32(8 * (thread % 16))
+
+
+def make_store(down, across):
+    """How a thread stores its sums, in such groups."""
+    @part
+    def store_fours(c, sums, row, col):
         """Store a thread's sums by fours."""
         for i in range(8):
             for j in range(0, sums.shape[1], 4):
@@ -322,46 +482,13 @@ def make_store(apart):
                 x = uint32(col + across * (j // 4))
                 store4(c, (y, x), (sums[i, j], sums[i, j + 1],
                                    sums[i, j + 2], sums[i, j + 3]))
-    return store_sums
-
-
-@part
-def place_square():
-    """Where a thread's sums begin: 16 × 16 squares."""
-    thread = uint32(cuda.threadIdx.x)
-    return uint32(8 * (thread // 16)), uint32(8 * (thread % 16))
-
-
-# %% [markdown]
-# ## Written out
-#
-# The compiler unrolls the loops over a thread's sums, but not the loop over k around them: the machine code has 64 `FFMA`, those of one step.
-# So for each k the kernel computes addresses again, and counts.
-# `repeated` writes the steps out, one after the other, by putting two halves together.
-# **Add the first half of the steps, then the second.**
-#
-# Then the kernel puts the parts together.
-# **Step by step, load tiles by fours, wait, add, wait.**
-
-# %%
-def repeated(add, times):
-    """`times` steps, written out one after another."""
-    if times == 1:
-        return add
-    half, n = repeated(add, times // 2), times // 2
-
-    @part
-    def add_steps(sums, near_a, near_b, k):
-        """Add the first half of the steps, then the second."""
-        half(sums, near_a, near_b, k)
-        half(sums, near_a, near_b, k + n)
-    return add_steps
+    return store_fours
 
 
 # %%
-def make_wide(place, apart, times=1, load_a=load_turning):
-    """A product in blocks of 128 × 128, with 8 × 8 sums for each thread."""
-    add, store = repeated(make_add(128, apart), times), make_store(apart)
+def make_wide(loads, place, step, store):
+    """A product with 8 × 8 sums for a thread, of these parts."""
+    (load_a, load_b), steps = loads, written_out(step, 8)
 
     @cuda.jit(launch_bounds=(256, 2))
     def multiply_wide(c, a, b):
@@ -371,128 +498,167 @@ def make_wide(place, apart, times=1, load_a=load_turning):
         sums = cuda.local.array((8, 8), float32)
         clear(sums)
         (y, x), (top, left) = place(), corner(128, 128)
-        at = uint32(0)
+        near_a, near_b, at = tile_a[y:], tile_b[x:], uint32(0)
         while at < b.shape[0]:
             load_a(tile_a, a, at, top)
-            load_rows(tile_b, b, at, left)
+            load_b(tile_b, b, at, left)
             cuda.syncthreads()
-            for k in range(0, 8, times):
-                add(sums, tile_a[y:], tile_b[x:], k)
+            steps(sums, near_a, near_b)
             cuda.syncthreads()
             at = uint32(at + 8)
         store(c, sums, uint32(top + y), uint32(left + x))
     return multiply_wide
 
 
+# %% tags=["timing", "hide-input"]
+# Measures the loads by fours.
+RUNGS = RUNGS | {"by fours": (
+    make_wide((load_turning, load_rows), place_square, make_step(4, 4),
+              make_store(4, 4)), 128, 128, 256, False)}
+climb("square of sums", "by fours")
+
 # %% [markdown]
+# Instructions fall by an eighth, and the time nearly as much. But there are more wavefronts, and these are the limit now. Why?
+#
 # ## Warp tiles
 #
-# **Predict.** Neighbouring threads of the squares load from the tile of `b` at 0, 8, 16, 24, 32 … What do the banks say?
+# **Predict.** Sixteen neighbours begin to load in the tile of `b` at cells 0, 8, 16, 24, 32 and so on. Which of them meet in a bank, if [a quarter warp](14_bank_conflicts.ipynb) is served at a time?
 #
 # <details><summary>Answer</summary>
 #
-# Cells 0 and 32 are in one bank: of eight lanes, which go together, two meet in each bank. That doubles the wavefronts of this load.
+# Cells 0 and 32 are in one bank, so in each quarter lanes meet in pairs.
 #
 # </details>
-#
-# So split each thread's eight columns into groups of four, and put groups of neighbouring lanes side by side.
-# A warp's lanes stand in eight rows of four. Together they have 64 × 32 elements, a **warp tile**.
-# Columns of a thread are then 16 apart and rows 32.
 
 # %%
-def make_place(cols):
-    """Where a thread's sums begin if a warp has 64 rows of 4 · cols."""
-    wide = 32 // cols      # warps side by side
+plot_banks([4 * 8 * (lane % 16) for lane in range(32)], 16)
 
-    @part
-    def place_warps():
-        """Lanes in eight rows of four, warps in rows that are 128 wide."""
-        thread = uint32(cuda.threadIdx.x)
-        warp, lane = uint32(thread // 32), uint32(thread % 32)
-        return (uint32(64 * (warp // wide) + 4 * (lane // 4)),
-                uint32(4 * cols * (warp % wide) + 4 * (lane % 4)))
-    return place_warps
-
-
-SQUARES, WARPS = (place_square, (4, 4)), (make_place(8), (32, 16))
-RUNGS = RUNGS | {
-    "16 bytes": (make_wide(*SQUARES), 128, 128, 256, False),
-    "written out": (make_wide(*SQUARES, 8), 128, 128, 256, False),
-    "warp tiles": (make_wide(*WARPS, 8), 128, 128, 256, False),
-}
+# %% [markdown]
+# Half of the banks are idle, and at the others lanes queue: between the fours of neighbours are four cells that nobody wants yet, each thread's second group.
+#
+# So pull a thread's two groups apart, and put those of neighbouring lanes side by side. Let a warp's lanes stand in eight rows of four; then lanes of a row share their numbers of `a`, and lanes of a column those of `b`:
 
 # %%
-def four(first, apart, count):
-    """Numbers in groups of four; the groups begin `apart` apart."""
-    return [first + apart * g + e for g in range(count // 4) for e in range(4)]
-
-
-plot_register_tile(four(0, 32, 8), four(0, 16, 8), (128, 128),
-                   (range(64), range(32)))
+plot_banks([4 * 4 * (lane % 4) for lane in range(32)], 16)
 
 # %% [markdown]
-# The tile of `a` stands on the left and that of `b` above; below them are the block's elements of `c`.
-# Blue is what thread 0 loads for each k, orange are its sums; the faint parts are its warp's.
-# Neighbouring lanes now load neighbouring numbers.
+# No conflict. What a warp computes together is a **warp tile**, here between its block and its lanes:
 
-# %% tags=["timing"]
-print({name: wavefronts(name) for name in ("16 bytes", "warp tiles")})
-climb(["8 × 8 sums", "16 bytes", "written out", "warp tiles"])
+# %%
+rows, cols = np.mgrid[0:256, 0:256]
+plot_zooms({"block": rows // 128 * 2 + cols // 128,
+            "warp": rows % 128 // 64 * 4 + cols % 128 // 32,
+            "lane": rows % 32 // 4 * 4 + cols % 16 // 4})
 
 # %% [markdown]
-# The squares' conflicts cost wavefronts, but instructions fall, *written out* to 1.1. Now conflicts are the limit; *warp tiles* end them.
-#
-# ## Copies in the background
-#
-# If `a` was turned before, both tiles are loaded by rows: *A turned*. Then nothing changes its place on the way.
-#
-# `copy4_async(to, i, source, j)` begins to copy 16 bytes from global to shared memory, with no register. `commit_copies()` closes a group; `wait_copies(0)` waits for all of this thread's groups.
-#
-# So tiles can arrive in one half of a block's room while threads work on the other.
-# One barrier per step is enough: behind it, all copies have arrived and all threads have left the other half.
-# **Copy the next tiles while adding up the products of these.**
+# Orange is block 0, its warp 0, that one's lane 0, and at last its sums, beside the rows of `a` and columns of `b` that they need. Only places change:
 
 # %%
 @part
-def copy_rows(tile, width, steps, threads, source, at, left):
-    """Begin to copy a tile of some rows of a width, by fours."""
-    for first in range(0, steps * width, 4 * threads):
+def place_warps():
+    """Where a thread's sums begin: a warp's lanes in eight rows of four."""
+    thread = uint32(cuda.threadIdx.x)
+    warp, lane = uint32(thread // 32), uint32(thread % 32)
+    return (uint32(64 * (warp // 4) + 4 * (lane // 4)),
+            uint32(32 * (warp % 4) + 4 * (lane % 4)))
+
+
+STEP, STORE = make_step(32, 16), make_store(32, 16)
+
+# %% tags=["timing", "hide-input"]
+# Measures the warp tiles.
+RUNGS = RUNGS | {"warp tiles": (
+    make_wide((load_turning, load_rows), place_warps, STEP, STORE),
+    128, 128, 256, False)}
+climb("by fours", "warp tiles")
+
+# %% [markdown]
+# Nothing has changed but the places. There are as many instructions, but fewer wavefronts, and the time falls by a seventh.
+#
+# <details><summary>For the curious: the wavefronts of a step</summary>
+#
+# The picture's load takes four wavefronts, a quarter warp in each, though all quarters ask for the same: lanes that share a cell are four apart. A load of `a` takes two: there they are neighbours, and then [two quarters go together](14_bank_conflicts.ipynb). With two loads of each, that is 12 for a step's 64 `FFMA`.
+#
+# The stores of `load_turning` still conflict.
+#
+# </details>
+
+# %% [markdown]
+# ## Turn a first
+#
+# Counts now allow nine tenths of the peak, but a third of the slots is empty. The next rung will fill some, by copies of 16 bytes, which cannot turn a tile: their four numbers stay side by side.
+#
+# So turn `a` before, once, with a kernel like that of [the transpose](21_transpose.ipynb). Then `load_rows` loads both tiles. From here on, each time has the turning in it.
+
+# %% tags=["timing", "hide-input"]
+# Measures the product with a turned before.
+RUNGS = RUNGS | {"A turned": (
+    make_wide((load_rows, load_rows), place_warps, STEP, STORE),
+    128, 128, 256, True)}
+climb("warp tiles", "A turned")
+
+# %% [markdown]
+# That is 2% more. Turning takes about half of it; why the kernel is slower, too, we do not know.
+#
+# ## Copies in the background
+#
+# While a block's tiles arrive, none of its threads adds; while they add, nothing arrives. (Another block beside it fills some of the gaps, not all.) How could both happen at the same time?
+#
+# So give a block two halves of room: the tiles in one are used while the next are copied into the other; then they swap. (**Double buffering**. To begin a step's loads a step early is a **software pipeline**.)
+
+# %%
+plot_pipeline(4, 2, 3)
+
+# %% [markdown]
+# Lengths are made up. With one half, copies and sums take turns, and a tile has two barriers (the last one's second is left out); with two, only the first copy is waited for.
+#
+# `copy4_async(to, i, source, j)` begins to copy 16 bytes from global to shared memory, and the thread goes on at once (NVIDIA: **cp.async**). `commit_copies()` closes a group of them; `wait_copies(0)` waits for all groups of *this thread*.
+#
+# Then one barrier for a tile is enough. Behind it, each thread has waited for its own copies, so the next tiles are there; and each is done with the tiles before, so their half is free.
+
+# %%
+@part
+def copy_rows(tile, width, count, source, at, left):
+    """Begin to copy `count` numbers, in rows of a width, by fours."""
+    for first in range(0, count, 1024):    # 256 threads, by fours
         place = uint32(first + 4 * cuda.threadIdx.x)
         row, col = uint32(at + place // width), uint32(left + place % width)
         copy4_async(tile, place, source, (row, col))
 
 
+# %% [markdown]
+# New is the loop of `multiply_async`; the rest counts cells, for sizes that will change: `high`, a block's rows; `cols`, a thread's columns of sums; `steps`, those of a tile.
+
 # %%
-def make_halves(high, steps, threads):
-    """Two halves of room, each for a tile of a and a tile of b."""
-    of_a, both = high * steps, (high + 128) * steps
+def make_halves(high, steps):
+    """Two halves of room, each for tiles of `high` rows of a and 128 of b."""
+    of_a, of_b = high * steps, 128 * steps
 
     @part
     def begin(tiles, half, a, b, at, top, left):
         """Begin to copy the tiles of a step, if there is one, into a half."""
         if at < b.shape[0]:
-            mine = tiles[uint32(both * half):]
-            copy_rows(mine, high, steps, threads, a, at, top)
-            copy_rows(mine[of_a:], 128, steps, threads, b, at, left)
+            mine = tiles[uint32((of_a + of_b) * half):]
+            copy_rows(mine, high, of_a, a, at, top)
+            copy_rows(mine[of_a:], 128, of_b, b, at, left)
             commit_copies()
 
     @part
     def near(tiles, half, y, x):
         """A thread's numbers of a and of b in a half, from the first on."""
-        first = uint32(both * half)
+        first = uint32((of_a + of_b) * half)
         return tiles[uint32(first + y):], tiles[uint32(first + of_a + x):]
     return begin, near
 
 
 # %%
-def make_async(cols, steps=8, snake=False, warps=8, make_store=make_store):
-    """Blocks of `warps` warps, each with 64 × 4 · cols elements of c."""
-    threads, high = 32 * warps, 2 * cols * warps
-    (begin, near), place = make_halves(high, steps, threads), make_place(cols)
-    add = repeated(make_add(high, (32, 16), snake), steps)
-    store, size = make_store((32, 16)), 2 * steps * (high + 128)
+def make_async(place, step, cols=8, steps=8):
+    """A product with 8 × `cols` sums for a thread, in tiles of `steps`."""
+    high, size = 16 * cols, 2 * (16 * cols + 128) * steps
+    begin, near = make_halves(high, steps)
+    add = written_out(step, steps)
 
-    @cuda.jit(launch_bounds=(threads, 128 // (cols * warps)))
+    @cuda.jit(launch_bounds=(256, 16 // cols))
     def multiply_async(c, a, b):
         """Copy the next tiles while adding up the products of these."""
         tiles = cuda.shared.array(size, float32)
@@ -507,241 +673,267 @@ def make_async(cols, steps=8, snake=False, warps=8, make_store=make_store):
             near_a, near_b = near(tiles, half, y, x)
             at, half = uint32(at + steps), uint32(1 - half)
             begin(tiles, half, a, b, at, top, left)
-            add(sums, near_a, near_b, 0)
-        store(c, sums, uint32(top + y), uint32(left + x))
+            add(sums, near_a, near_b)
+        STORE(c, sums, uint32(top + y), uint32(left + x))
     return multiply_async
 
 
 # %% [markdown]
-# ## More sums, another order, longer tiles
-#
-# The same kernel gives three more rungs:
-#
-# - *8 × 16 sums*: six loads serve 128 `FFMA`, where four served 64. Such a thread needs so many registers that a multiprocessor holds one block instead of two.
-# - *snake*: the products go down one column of a thread's sums and up the next, so that each shares a number with the one before it.
-# - *16 steps*: tiles of 16 steps instead of 8 halve the number of barriers. Two halves then take 49,152 bytes: all of the 48 KB that a block gets without asking.
+# Three things change at once: loads become copies, copies overlap with sums, a barrier is gone. Two kernels in folded cells change them one by one.
 
-# %% tags=["timing"]
+# %% tags=["hide-input"]
+# Defines the controls: copies that are waited for at once, a barrier more.
+@part
+def copy_tile(tile, source, at, left):
+    """Begin to copy a tile of 8 rows of 128."""
+    copy_rows(tile, 128, 1024, source, at, left)
+
+
+@part
+def copy_and_wait(tile, source, at, left):
+    """Copy the other tile, and wait for both."""
+    copy_rows(tile, 128, 1024, source, at, left)
+    commit_copies()
+    wait_copies(0)
+
+
+def stopping(step, last):
+    """A step; after one of the steps, there is a barrier."""
+    @part
+    def step_and_stop(sums, near_a, near_b, k):
+        """Add a step's products; after the last, wait for the block."""
+        step(sums, near_a, near_b, k)
+        if k == last:
+            cuda.syncthreads()
+    return step_and_stop
+
+# %% tags=["timing", "hide-input"]
+# Measures both controls, and two halves.
+CONTROLS = CONTROLS | {
+    "copied, one half": (
+        make_wide((copy_tile, copy_and_wait), place_warps, STEP, STORE),
+        128, 128, 256, True),
+    "two halves, two barriers": (
+        make_async(place_warps, stopping(STEP, 7)), 128, 128, 256, True)}
 RUNGS = RUNGS | {
-    "A turned": (make_wide(*WARPS, 8, load_rows), 128, 128, 256, True),
-    "two halves": (make_async(8), 128, 128, 256, True),
-    "8 × 16 sums": (make_async(16), 256, 128, 256, True),
-    "snake": (make_async(16, 8, True), 256, 128, 256, True),
-    "16 steps": (make_async(16, 16, True), 256, 128, 256, True),
-}
-print({name: wavefronts(name, k) for name, k in (
-    ("A turned", 8), ("two halves", 16), ("8 × 16 sums", 8))})
-climb(["warp tiles", "A turned", "two halves", "8 × 16 sums", "snake",
-       "16 steps"])
+    "two halves": (make_async(place_warps, STEP), 128, 128, 256, True)}
+climb("A turned", "copied, one half", "two halves, two barriers",
+      "two halves")
 
 # %% [markdown]
-# The GPU counts as many wavefronts as the emulator, within 2%.
+# Copies that are waited for at once save 4%, the overlap another 7%, although it adds 4% of instructions, the barrier that is gone 1%.
 #
-# - *A turned* saves some wavefronts, and no time.
-# - *two halves* saves 11% of the time.
-# - *8 × 16 sums* saves 5%, *snake* another 4%, and *16 steps* 6%.
+# ## More sums, longer tiles
 #
-# The counts allowed 86 to 91% of the peak all the way. So what did these rungs save? Ask what a warp waits for at an instruction, in cycles, and which `FFMA` have the mark `.reuse`: a number is kept for the next one and not read from its register again.
-
-# %% tags=["timing"]
-def inside(name):
-    """Registers, numbers kept for each FFMA, and cycles of waiting."""
-    it = assemble(RUNGS[name][0])[launch(name)](*big)
-    fused = [one.operands for one in it.instructions if one.base == "FFMA"]
-    waits = profiled[name].counters.get("stalls", {})
-    kept = 100 * sum(".reuse" in one for one in fused) / len(fused)
-    none = 0 if waits else np.nan
-    return it.registers, kept, *(waits.get(why, none) for why in (
-        "barrier", "long_scoreboard", "short_scoreboard", "dispatch_stall"))
-
-
-table(["rung", "registers", "FFMA that keep a number, %", "barrier",
-       "global memory", "shared memory", "dispatch"],
-      [(name, *inside(name)) for name in list(RUNGS)[3:]])
-
-# %% tags=["timing"]
-plot_rungs(list(RUNGS), [most[name] for name in RUNGS],
-           [timed[name].gflop_per_s / PEAK for name in RUNGS],
-           timed["cuBLAS"].gflop_per_s / PEAK, "cuBLAS")
-
-# %% [markdown]
-# A ring is what the counts allow, a diamond what was reached; the line is cuBLAS.
+# Two sizes of this kernel can grow:
 #
-# From *A turned* to *two halves*, waiting for memory ends: 0.72 cycles at each instruction become 0.02.
-# With the *snake* more `FFMA` keep a number, and waits of an instruction that is ready but held back (*dispatch*) fall from 0.28 cycles to 0.19, and with *16 steps* to 0.14.
-# Our 512 blocks take 132 multiprocessors four rounds, where 3.88 would do: that alone costs 3%.
-
-# %% [markdown]
-# ## Any size
-#
-# As in the last lesson, zeros fill up the tiles, so the loop has no edge.
-# The kernel that turns `a` writes them. If `b` does not fit, a second layer of its blocks, along the grid's third axis, z, copies `b` with zeros, too.
-# Only the store asks what is inside.
-# **Store those of a thread's sums that are inside c.**
-#
-# And all multiprocessors should be busy in the last round of blocks, too.
-# If tiles of 256 × 128 leave more than a tenth of the places in their rounds empty, take tiles of 64 × 128: blocks of 4 warps, with 8 × 8 sums for a thread.
+# - *More sums:* a thread has 8 × 16. Where four loads served 64 `FFMA`, six serve twice as many. It needs so many registers (251) that a multiprocessor holds one block instead of two.
+# - *Longer tiles:* with twice the steps, a block waits and begins copies half as often. The two halves take all of the 48 KB that it gets without asking.
 
 # %%
-def make_inside(apart):
-    """Like `make_store`, for sums of which some are outside."""
-    down, across = apart
+def make_place(cols):
+    """Where a thread's sums begin if it has `cols` columns of them."""
+    wide = 32 // cols      # warps side by side
 
     @part
-    def store_inside(c, sums, row, col):
-        """Store those of a thread's sums that are inside c."""
-        for i in range(8):
-            y = uint32(row + down * (i // 4) + i % 4)
-            for j in range(sums.shape[1]):
-                x = uint32(col + across * (j // 4) + j % 4)
-                if y < c.shape[0] and x < c.shape[1]:
-                    c[y, x] = sums[i, j]
-    return store_inside
+    def place():
+        """A warp's lanes in eight rows of four, as before."""
+        thread = uint32(cuda.threadIdx.x)
+        warp, lane = uint32(thread // 32), uint32(thread % 32)
+        return (uint32(64 * (warp // wide) + 4 * (lane // 4)),
+                uint32(4 * cols * (warp % wide) + 4 * (lane % 4)))
+    return place
 
 
-ANY_SIZE = {256: make_async(16, 16, True, 8, make_inside),
-            64: make_async(8, 16, True, 4, make_inside)}
-
-# %%
-@part
-def load4_or_zero(a, row, col):
-    """Four neighbours of a row, with zeros beyond the edge."""
-    rows, cols = a.shape
-    if row < rows and col < cols and cols % 4 == 0:
-        return load4(a, (row, col))
-    four = cuda.local.array(4, float32)
-    for e in range(4):
-        x = uint32(col + e)
-        four[e] = a[row, x] if row < rows and x < cols else float32(0)
-    return four[0], four[1], four[2], four[3]
+def make_large_step(cols, add=add_products):
+    """A step for 8 × `cols` sums; `add` adds its products."""
+    @part
+    def add_large(sums, near_a, near_b, k):
+        """Load a thread's numbers of both tiles by fours, add."""
+        own_a = cuda.local.array(8, float32)
+        own_b = cuda.local.array(cols, float32)
+        load_fours(own_b, near_b, 128 * k, 16)
+        load_fours(own_a, near_a, 16 * cols * k, 32)
+        add(sums, own_a, own_b)
+    return add_large
 
 
-@part
-def fill_up(to, b):
-    """Copy a tile by rows, with zeros beyond the edge."""
-    for k in range(0, 64, 32):
-        for m in range(0, 64, 32):
-            row = uint32(64 * cuda.blockIdx.y + cuda.threadIdx.y + k)
-            col = uint32(64 * cuda.blockIdx.x + 4 * cuda.threadIdx.x + m)
-            if row < to.shape[0] and col < to.shape[1]:
-                store4(to, (row, col), load4_or_zero(b, row, col))
+# %% tags=["timing", "hide-input"]
+# Measures more sums.
+PLACE, LARGE = make_place(16), make_large_step(16)
+RUNGS = RUNGS | {
+    "more sums": (make_async(PLACE, LARGE, 16), 256, 128, 256, True)}
+climb("two halves", "more sums")
 
-
-# %%
-@part
-def turn(to, a):
-    """Load a tile by rows, with zeros beyond the edge, store its columns."""
-    tile = cuda.shared.array((64, 65), float32)
-    x, y = uint32(4 * cuda.threadIdx.x), uint32(cuda.threadIdx.y)
-    top, left = uint32(64 * cuda.blockIdx.x), uint32(64 * cuda.blockIdx.y)
-    for k in range(0, 64, 32):
-        for m in range(0, 64, 32):
-            row, col = uint32(y + k), uint32(x + m)
-            (tile[row, col], tile[row, col + 1], tile[row, col + 2],
-             tile[row, col + 3]) = load4_or_zero(
-                 a, uint32(top + row), uint32(left + col))
-    cuda.syncthreads()
-    for k in range(0, 64, 32):
-        for m in range(0, 64, 32):
-            row, col = uint32(x + k), uint32(y + m)
-            to_row, to_col = uint32(left + col), uint32(top + row)
-            if to_row < to.shape[0] and to_col < to.shape[1]:
-                store4(to, (to_row, to_col),
-                       (tile[row, col], tile[row + 1, col],
-                        tile[row + 2, col], tile[row + 3, col]))
-
-
-# %%
-@cuda.jit
-def prepare(a_turned, a, b_filled, b):
-    """Turn a by the first layer of blocks, fill up b by the second."""
-    if cuda.blockIdx.z == 0:
-        turn(a_turned, a)
-    else:
-        fill_up(b_filled, b)
-
-
-# %%
-def filled(n, whole):
-    """The next multiple of a number, and at least one."""
-    return max(1, -(-n // whole)) * whole
-
-
-def tile_height(m, n):
-    """256, or 64 if tiles of 256 × 128 leave a tenth of their rounds empty."""
-    cores = cuda.get_current_device().MULTIPROCESSOR_COUNT
-    blocks = -(-m // 256) * -(-n // 128)
-    return 256 if blocks >= 0.9 * filled(blocks, cores) else 64
-
-
-def room_for(a, b, high=None):
-    """The tiles' height, and room for a turned and b filled up with zeros."""
-    (m, k), n = a.shape, b.shape[1]
-    high, k = high or tile_height(m, n), filled(k, 16)
-    return (high, cuda.device_array((k, filled(m, high)), np.float32),
-            cuda.device_array((k, filled(n, 128)), np.float32))
-
-# %%
-def multiply(c, a, b, high, a_turned, b_filled):
-    """Multiply matrices of any size, by two kernels."""
-    if c.size == 0:
-        return
-    (k, m), n = a_turned.shape, b_filled.shape[1]
-    fits = b.shape == b_filled.shape
-    blocks = (m if fits else max(m, n)) // 64, -(-k // 64), 1 if fits else 2
-    prepare[blocks, (8, 32)](a_turned, a, b_filled, b)
-    threads = {256: 256, 64: 128}[high]
-    ANY_SIZE[high][(n // 128, m // high), threads](
-        c, a_turned, b if fits else b_filled)
-
-
-# %%
-for m, k, n, high in ((1, 1, 1, 64), (3, 0, 5, 256), (0, 3, 4, 64),
-                      (70, 13, 30, 64), (70, 13, 30, 256)):
-    c, a, b = matrices(m, k, n)
-    multiply(c, a, b, *room_for(a, b, high))
-    check(c, a @ b)
-
-exact = a.astype(np.float64) @ b
-bound = k * 2.0**-24 * (abs(a).astype(np.float64) @ abs(b))
-print(f"error: at most {(abs(c - exact) / bound).max():.2f} of the bound")
-
-c, a, b = matrices(5, 4, 3)
-a[0, 0], a[1, 1], b[2, 2] = np.nan, np.inf, -np.inf
-multiply(c, a, b, *room_for(a, b))
-with np.errstate(invalid="ignore"):
-    check(c, a @ b)
-
-# %% tags=["timing"]
-SIZES = ("4096", "8192", "4095 × 4095 × 4095", "4097 × 4100 × 4099",
-         "5000 × 3000 × 7000", "3001 × 3001 × 3001", "1000 × 1000 × 1000")
-TWINS = {"8 × 1 sums": "columns", "8 × 8 sums": "squares", "16 steps": "last"}
-print(table(["rung", "Numba, µs", "CUDA C++ (the last with guards), µs"],
-            [(name, timed[name].median_us,
-              baseline(f"CUDA C++ {twin} {N}").median_us)
-             for name, twin in TWINS.items()]))
-
-ours = {size: baseline(f"any size {size}") for size in SIZES}
-theirs = {size: baseline(f"cuBLAS {size}") for size in SIZES}
-table(["m × k × n", "time, µs", "TFLOP/s", "cuBLAS, TFLOP/s", "% of cuBLAS"],
-      [(size, it.median_us, it.gflop_per_s / 1000,
-        theirs[size].gflop_per_s / 1000,
-        100 * theirs[size].median_us / it.median_us)
-       for size, it in ours.items()])
+# %% tags=["timing", "hide-input"]
+# Measures longer tiles, and the same with as many barriers as before.
+RUNGS = RUNGS | {
+    "longer tiles": (make_async(PLACE, LARGE, 16, 16), 256, 128, 256, True)}
+CONTROLS = CONTROLS | {"longer, as many barriers": (
+    make_async(PLACE, stopping(LARGE, 7), 16, 16), 256, 128, 256, True)}
+climb("more sums", "longer, as many barriers", "longer tiles")
 
 # %% [markdown]
-# For *8 × 1 sums*, nvcc, NVIDIA's C++ compiler, unrolls the loop over k: 64 `FFMA` instead of 16.
+# *More sums* saves 5%, and 4% are instructions.
 #
-# The times of any size include turning `a` and filling up `b`. All sizes reach at least 92% of cuBLAS, and most take less time.
-# At 3001, 12 × 24 large tiles would take 132 multiprocessors three rounds, where 2.2 would do; at 1000 there would be 32 tiles. These two and 4097 × 4099 get small ones.
+# *Longer tiles* saves another 6%. Half as many barriers, we thought. But the control, with a barrier in the middle of each tile, is no slower. Instructions are 2% fewer; what else fills the slots, we do not know.
+
+# %% [markdown]
+# ## Down one column, up the next
 #
-# Each of k steps rounds by at most 2⁻²⁴ of its sum, so an error is at most k · 2⁻²⁴ times the sum of the products without signs: the bound.
-# At 4096 and 8192 results equal cuBLAS's to the last bit, or they would not be recorded.
+# An `FFMA` reads three registers. These lie in **register banks**, and may have to be waited for. But an `FFMA` can keep a number for the next one; the machine code marks it `.reuse`.
+#
+# So go down one column of sums and *up* the next, as a snake does: where it turns, the number of `a` stays the same. More is kept, so fewer `FFMA` wait. That was our story, since it fitted the largest kernel.
+
+# %%
+@part
+def add_snake(sums, own_a, own_b):
+    """Add the products down one column of sums, and up the next."""
+    for j in range(own_b.size):
+        for i in range(8):
+            row = 7 - i if j % 2 else i
+            sums[row, j] += own_a[row] * own_b[j]
+
+
+# %% [markdown]
+# **Predict.** In four kernels, with few sums or many, short tiles or long, the snake keeps more numbers. In how many does it save time?
+
+# %% tags=["timing", "hide-input"]
+# Measures both orders for each size, and asks the compiler what is kept.
+ORDERS = {"by columns": add_products, "snake": add_snake}
+CONTROLS = CONTROLS | {
+    f"8 × {cols}, {steps} steps, {order}": (
+        make_async(make_place(cols), make_large_step(cols, ORDERS[order]),
+                   cols, steps), 16 * cols, 128, 256, True)
+    for cols in (8, 16) for steps in (8, 16) for order in ORDERS}
+RUNGS = RUNGS | {"snake": CONTROLS["8 × 16, 16 steps, snake"]}
+
+
+def kept(name):
+    """The share of FFMA that keep a number for the next, in %."""
+    it = assemble(of(name)[0])[launch(name)](*big)
+    fused = [one.operands for one in it.instructions if one.base == "FFMA"]
+    return 100 * sum(".reuse" in one for one in fused) / len(fused)
+
+# %% tags=["timing", "hide-input"]
+# Shows what the order changes in each of four kernels.
+SIZES = [f"8 × {cols}, {steps} steps"
+         for cols in (8, 16) for steps in (8, 16)]
+
+
+def stalled(name):
+    """The dispatch stalls for each instruction that was issued."""
+    stalls = profiled[name].counters.get("stalls", {})
+    return stalls.get("dispatch_stall", np.nan)
+
+
+def both_orders(size):
+    """What both orders of a size keep, wait for and take."""
+    names = [f"{size}, {order}" for order in ORDERS]
+    for name in names:
+        profiled[name] = measure(of(name)[0])[launch(name)](*big)
+    return size, *(what(name) for what in (kept, stalled, time)
+                   for name in names)
+
+
+snakes = [both_orders(size) for size in SIZES]
+table(["sums", "kept, %", "snake", "dispatch stalls", "snake",
+       "µs", "snake"], snakes)
+
+# %% [markdown]
+# In two. With few sums it adds most to what is kept, and *loses* time. So this alone does not decide.
+#
+# A counter follows the outcome: *dispatch stalls*, in which an instruction is ready, but held back. They fall by a third where time is saved, and only there. What holds it back, NVIDIA does not say in full. A reason that fits one kernel must be tried on others.
+#
+# ## The whole climb
+
+# %% tags=["timing", "hide-input"]
+# Draws all rungs: what their counts allow, and what they reach.
+climb("snake")
+plot_rungs(list(RUNGS), [at_most(name) for name in RUNGS],
+           [2 * N**3 / time(name) / 1000 / PEAK for name in RUNGS],
+           library.gflop_per_s / PEAK, "cuBLAS")
+
+# %% [markdown]
+# A ring is what a rung's counts allow, a diamond what it reached. Up to the *warp tiles*, what counts allow rises from a sixth of the peak to nine tenths (with one step back, at *by fours*). From there on it hardly changes, and rungs fill slots that were empty.
+
+# %% tags=["timing", "hide-input"]
+# Shows of which shares each rung's share of the peak is made.
+def busy(name):
+    """The share of the time in which multiprocessors had a block, in %."""
+    cycles = profiled[name].counters.get("cycles", np.nan)
+    issued = each(name, "instructions") * STEPS / (4 * 132 * cycles)
+    return 100 * issued / (slots(name) / 100)
+
+
+def adding(name):
+    """The share of the time that was not spent on turning a, in %."""
+    return 100 - 100 * of(name)[4] * turning.median_us / time(name)
+
+
+SHARES = {
+    "warps, %": lambda name: profiled[name].counters.get(
+        "occupancy_percent", np.nan),
+    "FFMA of all, %": lambda name: 100 / each(name, "instructions"),
+    "slots used, %": slots, "busy, %": busy, "not turning, %": adding,
+    "reached, %": COLUMNS["reached, %"],
+    "% of cuBLAS": COLUMNS["% of cuBLAS"]}
+table(["rung", *SHARES],
+      [(name, *(share(name) for share in SHARES.values())) for name in RUNGS]
+      + [("cuBLAS", *5 * "–", library.gflop_per_s / PEAK, 100)])
+
+# %% [markdown]
+# *Reached* is the product of the four shares before it: for the snake 91.5%, 88.5%, 96.4% and 98.5%. (*Busy* is a multiprocessor that has a block.)
+#
+# **Predict.** It is six times as fast as the tiled product, with an eighth of its warps. Why are so few enough?
+#
+# <details><summary>Answer</summary>
+#
+# A slot wants an instruction that is ready, from whichever warp. A thread of the tiled product has one sum, and each `FFMA` waits for the one before. A thread of the snake has 128 sums, which need not wait for one another.
+#
+# </details>
+
+# %% [markdown]
+# | rung | what is new | the field says |
+# |---|---|---|
+# | column of sums | a number of b serves eight sums | thread coarsening |
+# | square of sums | eight numbers of each serve 64 | register tiling |
+# | by fours | one load brings four numbers | vectorized access |
+# | warp tiles | neighbouring lanes load neighbours | warp tiling |
+# | A turned | tiles lie as memory has them | |
+# | two halves | copy the next tiles while these are used | double buffering, software pipeline |
+# | more sums | 8 × 16 of them | register tiling |
+# | longer tiles | 16 steps | |
+# | snake | another order | register reuse |
+
+# %% tags=["timing", "hide-input"]
+# Compares three rungs with the same in CUDA C++.
+TWINS = {"column of sums": "columns", "square of sums": "squares",
+         "snake": "last"}
+table(["rung", "Numba, µs", "CUDA C++, µs"],
+      [(name, time(name) - (turning.median_us if of(name)[4] else 0),
+        baseline(f"CUDA C++ {twin} {N}").median_us)
+       for name, twin in TWINS.items()])
+
+# %% [markdown]
+# <details><summary>For the curious: C++, the last round, L2, and the last bit</summary>
+#
+# The same rungs in CUDA C++ are from 5% faster to 3% slower (all without the turning, the last with guards for any size).
+#
+# At twice the size turning weighs half as much, and the whole reaches 102% of cuBLAS.
+#
+# A multiprocessor holds one of our 512 blocks, so 132 multiprocessors take four rounds, where 3.88 would do: that costs up to 3%.
+#
+# Would larger tiles help, as they spare memory? For the snake, L2 works at 7% of its peak, and memory at 3%.
+#
+# Numbers are between -0.5 and 0.5. The ladder only times a rung whose product equals cuBLAS's to the last bit.
+#
+# </details>
 
 # %% [markdown]
 # ## What could go wrong
 #
-# A barrier does not wait for copies: here each thread has come, but what it copies may be under way.
+# Copies go on by themselves, so a barrier does not wait for them. Here each thread has come, but what it copies may still be under way:
 
 # %%
 @cuda.jit
@@ -762,13 +954,15 @@ run.races
 # %% [markdown]
 # ## On your own
 #
-# ★ How many registers would the sums of 16 × 16 elements take, and how many has a thread at most?
+# ★ How many registers would a thread's 16 × 16 sums take, and how many has it at most?
 #
 # <details><summary>Answer</summary>
 #
 # 256 for the sums alone; a thread has at most 255. The compiler would have to spill some.
 #
 # </details>
+#
+# ★ `exercise("rows_of_a_thread")`, in the assignment: sums in registers that are stored in the wrong rows. And `exercise("limits")` asks which share of the peak another shape of sums would allow.
 #
 # ★★ `column_sums`: a block copies the next row while it adds up this one. Sometimes a row is overwritten too early. Fix it.
 
@@ -831,7 +1025,7 @@ task.check(column_sums)
 #         dst[at + x + 64 * j] = sums[j]
 # ```
 #
-# A row goes where the last but one was, so all threads must have added that up before its copy begins.
+# A row goes where the last but one was, so all threads must have added that up before its copy begins. (A second barrier is right, too, and one more to wait at.)
 #
 # </details>
 #
@@ -843,18 +1037,16 @@ task.check(column_sums)
 #
 # </details>
 #
-# The [assignment](assignments/24_up_the_ladder_to_cublas.ipynb) has 4 exercises, this one among them.
+# The [assignment](assignments/24_up_the_ladder_to_cublas.ipynb) has 5 exercises, these four among them.
 
 # %% [markdown]
 # ## In practice
 #
-# Call the library. cuBLAS has kernels for many shapes, and chooses; ours has two tiles, and was measured at the sizes above.
-# All of this is float32; the GPU's matrix units, for shorter types, are another subject.
+# Call the library: cuBLAS has kernels for many shapes. Ours wants whole tiles, and `a` turned before; [the page on any shape](35_any_shape.ipynb) does without, by copies of 4 bytes, which can turn a tile.
 #
 # Which order and which tile is best depends on the GPU and on the compiler. `python -m lessons.sweep product` tries some.
-#
-# The times are of launches by turns with cuBLAS's, with cold caches and random numbers between -0.5 and 0.5.
-#
+
+# %% [markdown]
 # ## Further reading
 #
 # - [How to optimize a CUDA matmul kernel for cuBLAS-like performance](https://siboehm.com/articles/22/CUDA-MMM): many of these rungs, in C++.

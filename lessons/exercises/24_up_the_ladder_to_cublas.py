@@ -34,6 +34,78 @@ def one_step(rows, cols):
     return load_step
 
 
+class RowsOfAThread(Fix):
+    """Multiply matrices whose sides are multiples of 16. In a block of 16 × 4 threads,
+    each adds up four elements of a column of `c`. The sums are right, but not all of
+    them are stored where they belong.
+    """
+
+    choices = {"type": ("float32", "int32", "uint32")}
+    multiple = 16
+    even, ragged = ((16, 16, 16), (32, 16, 16)), ((48, 16, 32), (16, 48, 48))
+    budget = {"lines": 1}
+
+    def inputs(self, rng, m, k, n):
+        a, b = (numbers(rng, self.type, -9, 10, it) for it in ((m, k), (k, n)))
+        return {"c": Out((m, n), self.type), "a": a, "b": b}
+
+    def launch(self, m, k, n):
+        return (n // 16, m // 16), (16, 4)
+
+    def spec(self, a, b):
+        return a @ b
+
+    answer = '''
+        @cuda.jit
+        def rows_of_a_thread(c, a, b):
+            """Each thread adds up four elements of a column of c."""
+            tile_a = cuda.shared.array((16, 16), $type)
+            tile_b = cuda.shared.array((16, 16), $type)
+            sums = cuda.local.array(4, $type)
+            sums[:] = 0
+            x, y = cuda.threadIdx.x, cuda.threadIdx.y
+            top, left = 16 * cuda.blockIdx.y, 16 * cuda.blockIdx.x
+            for at in range(0, a.shape[1], 16):
+                for i in range(4):
+                    tile_a[4 * i + y, x] = a[top + 4 * i + y, at + x]
+                    tile_b[4 * i + y, x] = b[at + 4 * i + y, left + x]
+                cuda.syncthreads()
+                for k in range(16):
+                    of_b = tile_b[k, x]
+                    for i in range(4):
+                        sums[i] += tile_a[4 * i + y, k] * of_b
+                cuda.syncthreads()
+            for i in range(4):
+                c[top + 4 * i + y, left + x] = sums[i]
+    '''
+    fault = "c[top + 4 * i + y, left + x]", "c[top + 4 * y + i, left + x]"
+    wrong = {
+        "stored in one row": ("wrong", "c[top + 4 * i + y,", "c[top + y,"),
+        "no first barrier": ("race", "cuda.syncthreads()", ""),
+        "no second barrier": ("race",
+            "* of_b\n        cuda.syncthreads()", "* of_b"),
+        "sums that nobody clears": ("uninitialised", "sums[:] = 0", "pass"),
+        "the numbers of one step": ("wrong",
+            "tile_a[4 * i + y, k] * of_b", "tile_a[4 * i + y, 0] * of_b"),
+        "one tile": ("tail", "range(0, a.shape[1], 16)", "range(0, 16, 16)"),
+        "a tile too few": ("wrong",
+            "range(0, a.shape[1], 16)", "range(16, a.shape[1], 16)"),
+        "the first column of blocks": ("tail",
+            "c[top + 4 * i + y, left + x] = sums[i]",
+            "if left == 0:\n            c[top + 4 * i + y, left + x] = sums[i]"),
+    }
+    hints = {
+        "wrong": (
+            "Take the thread with y = 1, and its sum `sums[2]`. Of which row of the tile "
+            "of `a` are the numbers in it?",
+            "Of row 4 * 2 + 1. An element of `c` is in the row whose numbers of `a` it "
+            "has.",
+            "Store `sums[i]` in the row whose numbers were added to it: the index of "
+            "`tile_a` in the innermost loop says which.",
+        )
+    }
+
+
 class Limits(Predict):
     """A thread has $rows × $cols sums. In each step it loads $rows numbers of `a` and
     $cols of `b` from shared memory with `load4`. Its warp's lanes are placed as in the
@@ -42,8 +114,8 @@ class Limits(Predict):
 
     Predict, as a dictionary with three keys, for one step of a warp: `"fused"`, its
     `FFMA`; `"wavefronts"`, those of its loads; `"most"`, the share of the peak, in %,
-    that this number of wavefronts allows. A multiprocessor serves one wavefront in a
-    cycle, and at the peak it does four `FFMA` in a cycle.
+    that this number of wavefronts allows, to a whole percent. A multiprocessor serves
+    one wavefront in a cycle, and at the peak it does four `FFMA` in a cycle.
     """
 
     points = 2
@@ -281,116 +353,5 @@ class ColumnSums(Fix):
             "The copy of a row goes where the last row but one was. Before it begins, "
             "all threads must have added that up.",
             "A barrier tells that all have. Begin the copies behind it.",
-        )
-    }
-
-
-class InPlace(SpeedUp):
-    """Make `c = a.T @ b` for `a` with 64 columns, in one block of 64 threads: each has
-    8 × 8 sums. The kernel is right, but loads and stores of neighbouring lanes are 32
-    bytes apart: the loads have bank conflicts. Give each thread other rows and columns.
-    """
-
-    stars, points = 3, 4
-    choices = {"type": ("float32", "int32", "uint32")}
-    even, ragged = ((4,), (8,)), ((1,), (3,), (9,))
-    budget = {"conflicts": 0}
-
-    def inputs(self, rng, k):
-        a, b = (numbers(rng, self.type, -9, 10, (k, 64)) for _ in "ab")
-        return {"c": Out((64, 64), self.type), "a": a, "b": b}
-
-    def launch(self, k):
-        return 1, (8, 8)
-
-    def spec(self, a, b):
-        return a.T @ b
-
-    setup = "from helpers import load4"
-    given = '''
-        @cuda.jit
-        def in_place(c, a, b):
-            """Each thread adds up a square of 8 × 8 elements."""
-            row_a = cuda.shared.array(64, $type)
-            row_b = cuda.shared.array(64, $type)
-            sums = cuda.local.array((8, 8), $type)
-            p = cuda.local.array(8, $type)
-            q = cuda.local.array(8, $type)
-            x, y = cuda.threadIdx.x, cuda.threadIdx.y
-            for i in range(8):
-                for j in range(8):
-                    sums[i, j] = 0
-            for k in range(a.shape[0]):
-                row_a[8 * y + x] = a[k, 8 * y + x]
-                row_b[8 * y + x] = b[k, 8 * y + x]
-                cuda.syncthreads()
-                for g in range(0, 8, 4):
-                    p[g], p[g + 1], p[g + 2], p[g + 3] = load4(row_a, 8 * y + g)
-                    q[g], q[g + 1], q[g + 2], q[g + 3] = load4(row_b, 8 * x + g)
-                for i in range(8):
-                    for j in range(8):
-                        sums[i, j] += p[i] * q[j]
-                cuda.syncthreads()
-            for i in range(8):
-                for j in range(8):
-                    c[8 * y + i, 8 * x + j] = sums[i, j]
-    '''
-    answer = '''
-        @cuda.jit
-        def in_place(c, a, b):
-            """Each thread adds up four squares of 4 × 4, 32 apart."""
-            row_a = cuda.shared.array(64, $type)
-            row_b = cuda.shared.array(64, $type)
-            sums = cuda.local.array((8, 8), $type)
-            p = cuda.local.array(8, $type)
-            q = cuda.local.array(8, $type)
-            x, y = cuda.threadIdx.x, cuda.threadIdx.y
-            for i in range(8):
-                for j in range(8):
-                    sums[i, j] = 0
-            for k in range(a.shape[0]):
-                row_a[8 * y + x] = a[k, 8 * y + x]
-                row_b[8 * y + x] = b[k, 8 * y + x]
-                cuda.syncthreads()
-                for g in range(0, 8, 4):
-                    p[g], p[g + 1], p[g + 2], p[g + 3] = load4(row_a, 4 * y + 8 * g)
-                    q[g], q[g + 1], q[g + 2], q[g + 3] = load4(row_b, 4 * x + 8 * g)
-                for i in range(8):
-                    for j in range(8):
-                        sums[i, j] += p[i] * q[j]
-                cuda.syncthreads()
-            for i in range(8):
-                for j in range(8):
-                    c[4 * y + 32 * (i // 4) + i % 4, 4 * x + 32 * (j // 4) + j % 4] = sums[i, j]
-    '''
-    wrong = {
-        "stores where it stored before": ("wrong",
-            "c[4 * y + 32 * (i // 4) + i % 4, 4 * x + 32 * (j // 4) + j % 4]",
-            "c[8 * y + i, 8 * x + j]"),
-        "rows alone": ("over_budget:conflicts", "load4(row_b, 4 * x + 8 * g)",
-            "load4(row_b, 8 * x + g)", "4 * x + 32 * (j // 4) + j % 4", "8 * x + j"),
-        "no first barrier": ("race", "cuda.syncthreads()", ""),
-        "no second barrier": ("race",
-            "p[i] * q[j]\n        cuda.syncthreads()", "p[i] * q[j]"),
-        "all rows but the last": ("wrong", "range(a.shape[0])", "range(a.shape[0] - 1)"),
-        "rows and columns swapped": ("wrong",
-            "c[4 * y + 32 * (i // 4) + i % 4, 4 * x + 32 * (j // 4) + j % 4]",
-            "c[4 * x + 32 * (j // 4) + j % 4, 4 * y + 32 * (i // 4) + i % 4]"),
-        "one by one, eight apart": ("over_budget:conflicts",
-            "load4(row_b, 4 * x + 8 * g)",
-            "(row_b[8 * x + g], row_b[8 * x + g + 1], row_b[8 * x + g + 2], "
-            "row_b[8 * x + g + 3])",
-            "4 * x + 32 * (j // 4) + j % 4", "8 * x + j"),
-        "too far apart": ("bounds", "4 * y + 8 * g", "4 * y + 16 * g"),
-    }
-    hints = {
-        "over_budget:conflicts": (
-            "Which cells of `row_b` do the eight lanes with x = 0 to 7 load at once, "
-            "and which banks are these?",
-            "A load of 16 bytes by eight lanes has no conflict if they take 128 bytes "
-            "side by side.",
-            "Let thread x take the columns from 4 * x on, four of them, and four more "
-            "32 further on; the same for y and the rows. The sums are then elsewhere "
-            "in `c`.",
         )
     }

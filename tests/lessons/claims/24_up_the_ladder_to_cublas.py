@@ -1,26 +1,39 @@
-"""What the lesson says of its counts and times, and when it is true."""
+"""What the lesson says of its counts and times, and when it is true.
+
+Each gain has its control: steps in a loop, signed and unsigned, beside steps written
+out; copies that are waited for at once, and a barrier more, beside two halves; a
+barrier more beside longer tiles; both orders of the products for four sizes.
+"""
+
+from itertools import pairwise
+
+from numba import uint32
 
 from helpers import assemble, baseline
 from tests.lessons.claims import about
 
 
-def time(it, name):
-    return it.timed[name].median_us
-
-
 def saved(it, name, of):
-    """The part of another rung's time that a rung saves."""
-    return 1 - time(it, name) / time(it, of)
+    """The part of another's time that a rung or a control saves, both with the turning
+    of a or both without.
+    """
+    assert it.of(name)[4] == it.of(of)[4]
+    return 1 - alone(it, name) / alone(it, of)
+
+
+def alone(it, name):
+    """A rung's time without that of turning a."""
+    return it.time(name) - (it.turning.median_us if it.of(name)[4] else 0)
 
 
 def share(it, name):
-    """A rung's share of cuBLAS's speed."""
-    return time(it, "cuBLAS") / time(it, name)
+    """A rung's share of cuBLAS's speed, with the turning of a."""
+    return it.library.median_us / it.time(name)
 
 
 def reached(it, name):
-    """The share of the peak that a rung reached."""
-    return it.timed[name].gflop_per_s / it.PEAK / 100
+    """The share of the peak that a rung reached, in %."""
+    return it.COLUMNS["reached, %"](name)
 
 
 def instructions(it, name):
@@ -31,162 +44,356 @@ def wavefronts(it, name):
     return it.each(name, *it.SHARED)
 
 
-def waits(it, name, why):
-    """The cycles that a warp waits for something at each instruction."""
-    return it.profiled[name].counters["stalls"][why]
+def code(it, name):
+    """A rung's machine code."""
+    return assemble(it.of(name)[0])[it.launch(name)](*it.big)
 
 
-def kept(it, name):
-    """The share of FFMA that keep a number for the next."""
-    return it.inside(name)[1] / 100
+def in_a_chain(it, name):
+    """Does each FFMA of a rung add to what the one before it made?"""
+    code_of = code(it, name).instructions
+    fused = [one.operands.split(", ") for one in code_of if one.base == "FFMA"]
+    beside = pairwise(fused)
+    return all(last[0] == it[-1].removesuffix(".reuse") for last, it in beside)
 
 
-def fused(it, name):
-    """The FFMA in a rung's machine code."""
-    return assemble(it.RUNGS[name][0])[it.launch(name)](*it.big).opcodes["FFMA"]
+def at_8192(name):
+    """What something takes for matrices of twice the size."""
+    return baseline(f"{name} 8192").median_us
 
 
-def allowed(it):
-    """What the counts of the rungs with both tiles by rows allow, in % of the peak."""
-    names = list(it.RUNGS)
-    return [it.most[name] for name in names[names.index("A turned") :]]
+def conflicts(it, name):
+    """The bank conflicts of a rung's loads that a GPU counted."""
+    return it.profiled[name].counters["shared_load_conflicts"]
 
 
-def twin(name):
-    """The time of a rung in CUDA C++."""
-    return baseline(f"CUDA C++ {name} 4096").median_us
+def held(it, name):
+    """The blocks that a multiprocessor holds of a rung."""
+    return code(it, name).occupancy.blocks
 
 
-def of_library(it, size):
-    """The share of cuBLAS's rate that any size reaches."""
-    return it.theirs[size].median_us / it.ours[size].median_us
+def orders(it, what, size):
+    """What both orders of the products have at a size."""
+    return [what(f"{size}, {order}") for order in it.ORDERS]
 
 
-def sides(size):
-    """The m, k and n of a size's words."""
-    found = [int(side) for side in size.split(" × ")]
-    return found if len(found) == 3 else found * 3
+def gained(it, what, size):
+    """What the snake adds to something at a size."""
+    before, after = orders(it, what, size)
+    return after - before
+
+
+def by_wavefronts(it, name):
+    """Do a rung's wavefronts allow less of the peak than its instructions?"""
+    return 25 / wavefronts(it, name) < 100 / instructions(it, name)
+
+
+def stalls(it, size):
+    """By which share the snake changes the dispatch stalls of a size."""
+    before, after = orders(it, it.stalled, size)
+    return after / before - 1
+
+
+def fused(it, kernel, high=128, wide=128, threads=256):
+    """The FFMA in the machine code of a kernel for so many rows and columns."""
+    found = assemble(kernel)[(1, 1), threads](*it.matrices(high, 32, wide))
+    return found.opcodes["FFMA"]
+
+
+def unsigned_loop(it, step):
+    """Eight steps in a loop whose k is unsigned."""
+
+    @it.part
+    def steps(sums, near_a, near_b):
+        for k in range(8):
+            step(sums, near_a, near_b, uint32(k))
+
+    return steps
+
+
+def opcodes(it, steps):
+    """The machine code of a column of sums with such steps, counted."""
+    launch = it.launch("tiled")[0], 512
+    return assemble(it.make_columns(steps))[launch](*it.big).opcodes
+
+
+def wide_in_a_loop(it):
+    """The kernel of parts, with such a loop instead of steps written out."""
+    loop = {"written_out": lambda step, times: unsigned_loop(it, step)}
+    names = it.make_wide.__globals__ | loop
+    make = type(it.make_wide)(it.make_wide.__code__, names)
+    return make((it.load_rows, it.load_rows), it.place_warps, it.STEP, it.STORE)
+
+
+def banks(it, columns):
+    """The wavefronts of a warp's load by fours from these cells on."""
+    return wavefronts_of(it, columns, 16)
+
+
+def wavefronts_of(it, cells, size):
+    """The wavefronts of a warp's load of so many bytes from these cells on."""
+    return it.plot_banks([4 * cell for cell in cells], size).alt
+
+
+def by_shares(it, name):
+    """What the four shares of a rung make, in %."""
+    whole = 100.0
+    for share in list(it.SHARES.values())[1:5]:
+        whole *= share(name) / 100
+    return whole
 
 
 CLAIMS = {
     "a tiled product with a sixth of cuBLAS's speed": lambda it: (
-        1 / 7 < share(it, "64-bit indices") < 1 / 5.5
+        1 / 6.5 < share(it, "tiled") < 1 / 5.5
     ),
-    "to one that is as fast as cuBLAS": lambda it: share(it, "16 steps") > 1,
-    "1.57 and not 2.06": lambda it: (
-        about("1.57", wavefronts(it, "32-bit indices"))
-        and about("2.06", it.counted["32-bit indices"])
+    "to one that is as fast as cuBLAS": lambda it: share(it, "snake") > 1,
+    "a wavefront each, two in all": lambda it: (
+        2 < it.emulated["tiled"] < 2.1  # with those of the stores
     ),
-    "15% fewer instructions with *32-bit indices* save only 5% of the time": (
-        lambda it: about(
-            "15%",
-            1
-            - instructions(it, "32-bit indices") / instructions(it, "64-bit indices"),
+    "at the end, some have no block any more. *Slots used* leaves "
+    "them out": lambda it: (
+        all(95.5 < it.busy(name) < 98 for name in ("two halves", "more sums", "snake"))
+        and it.busy("tiled") > 99  # which has 128 times as many blocks
+    ),
+    "Wavefronts are the limit: 15.9%, of which the kernel reaches four fifths": (
+        lambda it: by_wavefronts(it, "tiled")
+        and about("15.9", it.at_most("tiled"))
+        and 0.78 < reached(it, "tiled") / it.at_most("tiled") < 0.82
+    ),
+    "The compiler lets one load bring four neighbours of `tile_a`, in two wavefronts: "
+    "1 + 2/4, and 2/32 for stores": lambda it: (
+        abs(wavefronts(it, "tiled") - (1 + 2 / 4 + 2 / 32)) < 0.02
+        and banks(it, [0] * 32).endswith("1 + 1 = 2 wavefronts.")
+        and code(it, "tiled").opcodes["LDS.128"] == 8
+        and code(it, "tiled").opcodes["LDS"] == 32
+    ),
+    "eight `FFMA` need nine loads, not sixteen": lambda it: (
+        9 / 8 < it.emulated["column of sums"] < 9 / 8 + 0.05
+    ),
+    "The column of sums takes half the time of the tiled product": lambda it: (
+        0.48 < alone(it, "column of sums") / alone(it, "tiled") < 0.53
+    ),
+    # the control: the same steps in a loop
+    "In a loop whose k is signed, the same idea loses: ten instructions for each "
+    "`FFMA`, since every index is asked [whether it is negative]": (
+        lambda it: alone(it, "column in a loop") > 1.5 * alone(it, "tiled")
+        and about("10", instructions(it, "column in a loop"))
+        and code(it, "column in a loop").opcodes["SEL"] > 20
+        and code(it, "column of sums").opcodes["SEL"] < 2
+        # the same loop, unsigned
+        and opcodes(it, unsigned_loop(it, it.add_column))
+        == opcodes(it, it.written_out(it.add_column, 8))
+    ),
+    "With `uint32(k)` the compiler writes that loop out itself, but not one around "
+    "`load4`, two rungs on": lambda it: (
+        fused(it, it.make_columns(unsigned_loop(it, it.add_column)), 64, 64, 512) == 64
+        and fused(it, wide_in_a_loop(it)) == 64
+        and fused(it, it.RUNGS["warp tiles"][0]) == 8 * 64
+    ),
+    "Eight numbers of `a` and eight of `b`, 16 loads": lambda it: (
+        16 / 64 < it.emulated["square of sums"] < 16 / 64 + 0.05
+    ),
+    "promises that there are no more, and asks that two such blocks fit on a "
+    "multiprocessor. That leaves 128 registers for a thread, half of them for sums": (
+        lambda it: 65_536 // (2 * 256) == 128 == 2 * 8 * 8
+        and it.RUNGS["square of sums"][0].targetoptions["launch_bounds"] == (256, 2)
+        and held(it, "square of sums") == 2
+    ),
+    "Wavefronts fall to a third, and the time by nearly half": lambda it: (
+        0.29
+        < wavefronts(it, "square of sums") / wavefronts(it, "column of sums")
+        < 0.35
+        and 0.42 < saved(it, "square of sums", "column of sums") < 0.5
+    ),
+    # had its rows been side by side: 64 cells apart
+    "So are its rows: a warp's lanes need two at once, and these lie in two banks": (
+        lambda it: wavefronts_of(it, [8 * (lane // 16) for lane in range(32)], 4)
+        .endswith("; 1 wavefront.")
+        and wavefronts_of(it, [64 * (lane // 16) for lane in range(32)], 4)
+        .endswith("; 2 wavefronts.")
+    ),
+    "Of the two counts, instructions are now the limit; but two fifths of the slots "
+    "are empty, too": lambda it: (
+        not by_wavefronts(it, "square of sums")
+        and 38 < 100 - it.slots("square of sums") < 42
+        and by_wavefronts(it, "column of sums")
+    ),
+    "Instructions fall by an eighth, and the time nearly as much": lambda it: (
+        0.115
+        < 1 - instructions(it, "by fours") / instructions(it, "square of sums")
+        < 0.135
+        and 0.1 < saved(it, "by fours", "square of sums") < 0.125
+    ),
+    "But there are more wavefronts, and these are the limit now": lambda it: (
+        wavefronts(it, "by fours") > 1.5 * wavefronts(it, "square of sums")
+        and by_wavefronts(it, "by fours")
+    ),
+    "in each quarter lanes meet in pairs": lambda it: (
+        banks(it, [8 * (lane % 16) for lane in range(32)])
+        .endswith("2 + 2 + 2 + 2 = 8 wavefronts.")
+    ),
+    # the control: the same parts but for the places
+    "Nothing has changed but the places. There are as many instructions, but fewer "
+    "wavefronts, and the time falls by a seventh": lambda it: (
+        abs(instructions(it, "warp tiles") / instructions(it, "by fours") - 1) < 0.005
+        and wavefronts(it, "warp tiles") < 0.65 * wavefronts(it, "by fours")
+        and conflicts(it, "warp tiles") < 0.01 * conflicts(it, "by fours")
+        and 0.135 < saved(it, "warp tiles", "by fours") < 0.155
+    ),
+    "The picture's load takes four wavefronts, a quarter warp in each": lambda it: (
+        banks(it, [4 * (lane % 4) for lane in range(32)])
+        .endswith("1 + 1 + 1 + 1 = 4 wavefronts.")
+    ),
+    "A load of `a` takes two: there they are neighbours, and then [two quarters go "
+    "together]": lambda it: (
+        banks(it, [4 * (lane // 4) for lane in range(32)])
+        .endswith("1 + 1 = 2 wavefronts.")
+    ),
+    "With two loads of each, that is 12 for a step's 64 `FFMA`": lambda it: (
+        about("12.0", 64 * it.each("A turned", "shared_load_wavefronts"))
+        and about("12.0", 64 * it.each("warp tiles", "shared_load_wavefronts"))
+    ),
+    "The stores of `load_turning` still conflict": lambda it: (
+        it.each("warp tiles", "shared_store_conflicts")
+        > 3 * it.each("A turned", "shared_store_conflicts")
+    ),
+    "Counts now allow nine tenths of the peak, but a third of the slots is empty": (
+        lambda it: 88 < it.at_most("warp tiles") < 92
+        and 30 < 100 - it.slots("warp tiles") < 35
+    ),
+    "That is 2% more. Turning takes about half of it; why the kernel is slower, too": (
+        lambda it: about("2", 100 * (it.time("A turned") / it.time("warp tiles") - 1))
+        and 0.4
+        < it.turning.median_us / (it.time("A turned") - it.time("warp tiles"))
+        < 0.65
+        and alone(it, "A turned") > alone(it, "warp tiles")
+    ),
+    # two blocks beside each other, and slots that are empty all the same
+    "Another block beside it fills some of the gaps, not all": lambda it: (
+        held(it, "A turned") == 2 and it.slots("A turned") < 70
+    ),
+    "Two kernels in folded cells change them one by one": lambda it: all(
+        it.wavefronts(name, 32) > 0  # which checks the product, and its races
+        for name in list(it.CONTROLS)[:4]
+    ),
+    # each from the one before it by one change
+    "Copies that are waited for at once save 4%, the overlap another 7%, although it "
+    "adds 4% of instructions, the barrier that is gone 1%": lambda it: (
+        about("4%", saved(it, "copied, one half", "A turned"))
+        and about("7%", saved(it, "two halves, two barriers", "copied, one half"))
+        and about(
+            "4%",
+            instructions(it, "two halves, two barriers")
+            / instructions(it, "copied, one half")
+            - 1,
         )
-        and about("5%", saved(it, "32-bit indices", "64-bit indices"))
+        and about("1%", saved(it, "two halves", "two halves, two barriers"))
     ),
-    "4.8 instructions, which take as long as their wavefronts": lambda it: (
-        about("4.8", instructions(it, "8 × 1 sums"))
-        and 0.95 < instructions(it, "8 × 1 sums") / 4 / wavefronts(it, "8 × 1 sums")
-        and instructions(it, "8 × 1 sums") / 4 / wavefronts(it, "8 × 1 sums") < 1.05
+    "It needs so many registers (251) that a multiprocessor holds one block instead of "
+    "two": lambda it: (
+        code(it, "more sums").registers == 251
+        and held(it, "more sums") == 1 and held(it, "two halves") == 2
     ),
-    "*8 × 8 sums* need 1.7, and hardly any wavefronts": lambda it: (
-        about("1.7", instructions(it, "8 × 8 sums"))
-        and wavefronts(it, "8 × 8 sums") < 0.3
+    "The two halves take all of the 48 KB that it gets without asking": lambda it: (
+        2 * 16 * (256 + 128) * 4 == 48 * 1024
     ),
-    "The squares' conflicts cost wavefronts, but instructions fall": (
-        lambda it: wavefronts(it, "16 bytes") > wavefronts(it, "8 × 8 sums")
-        and instructions(it, "16 bytes") < instructions(it, "8 × 8 sums")
-        and it.profiled["16 bytes"].counters["shared_load_conflicts"] > 0
+    "*More sums* saves 5%, and 4% are instructions": lambda it: (
+        about("5%", saved(it, "more sums", "two halves"))
+        and about(
+            "4%", 1 - instructions(it, "more sums") / instructions(it, "two halves")
+        )
     ),
-    "the machine code has 64 `FFMA`, those of one step": lambda it: (
-        fused(it, "16 bytes") == 64 and fused(it, "written out") == 8 * 64
+    "*Longer tiles* saves another 6%": lambda it: (
+        about("6%", saved(it, "longer tiles", "more sums"))
     ),
-    "instructions fall, *written out* to 1.1": lambda it: about(
-        "1.1", instructions(it, "written out")
+    # the control: longer tiles with a barrier more
+    "with a barrier in the middle of each tile, is no slower. Instructions are 2% "
+    "fewer": lambda it: (
+        alone(it, "longer, as many barriers") < 1.002 * alone(it, "longer tiles")
+        and about(
+            "2%", 1 - instructions(it, "longer tiles") / instructions(it, "more sums")
+        )
     ),
-    "Now conflicts are the limit; *warp tiles* end them": lambda it: (
-        wavefronts(it, "written out") > instructions(it, "written out") / 4
-        and it.profiled["warp tiles"].counters["shared_load_conflicts"]
-        < 0.01 * it.profiled["written out"].counters["shared_load_conflicts"]
+    # the four pairs differ in the order of the products, and in nothing else
+    "the snake keeps more numbers. In how many does it save time?": lambda it: all(
+        before < after
+        for before, after in (orders(it, it.kept, size) for size in it.SIZES)
     ),
-    "a multiprocessor holds one block instead of two": lambda it: (
-        it.profiled["8 × 16 sums"].counters["occupancy_percent"] < 13
-        and it.profiled["two halves"].counters["occupancy_percent"] > 20
+    "In two. With few sums it adds most to what is kept, and *loses* time": lambda it: (
+        [gained(it, it.time, size) < 0 for size in it.SIZES]
+        == [False, False, True, True]
+        and min(gained(it, it.kept, size) for size in it.SIZES[:2])
+        > max(gained(it, it.kept, size) for size in it.SIZES[2:])
     ),
-    "The GPU counts as many wavefronts as the emulator, within 2%": lambda it: all(
-        abs(wavefronts(it, name) / it.wavefronts(name, 16) - 1) < 0.02
-        for name in ("A turned", "two halves", "8 × 16 sums")
+    "They fall by a third where time is saved, and only there": lambda it: (
+        all(abs(stalls(it, size)) < 0.1 for size in it.SIZES[:2])
+        and all(-0.4 < stalls(it, size) < -0.3 for size in it.SIZES[2:])
     ),
-    "*A turned* saves some wavefronts, and no time": lambda it: (
-        wavefronts(it, "A turned") < wavefronts(it, "warp tiles")
-        and saved(it, "A turned", "warp tiles") < 0.01
-    ),
-    "*two halves* saves 11% of the time": lambda it: about(
-        "11%", saved(it, "two halves", "A turned")
-    ),
-    "*8 × 16 sums* saves 5%, *snake* another 4%, and *16 steps* 6%": lambda it: (
-        about("5%", saved(it, "8 × 16 sums", "two halves"))
-        and about("4%", saved(it, "snake", "8 × 16 sums"))
-        and about("6%", saved(it, "16 steps", "snake"))
-    ),
-    "The counts allowed 86 to 91% of the peak all the way": lambda it: (
-        about("86", min(allowed(it))) and about("91", max(allowed(it)))
-    ),
-    "promises blocks of at most 256 threads, two of which should fit": (
-        lambda it: (256, 2) == it.multiply_squares.targetoptions["launch_bounds"]
-    ),
-    "on a multiprocessor: at most 128 registers a thread": lambda it: (
-        65_536 == 128 * 256 * 2
+    "*Reached* is the product of the four shares before it: for the snake 91.5%, "
+    "88.5%, 96.4% and 98.5%": lambda it: (
+        all(abs(by_shares(it, name) - reached(it, name)) < 0.6 for name in it.RUNGS)
         and all(
-            it.inside(name)[0] <= 128
-            for name, (kernel, *_) in it.RUNGS.items()
-            if kernel.targetoptions.get("launch_bounds") == (256, 2)
+            about(said, share("snake"))
+            for said, share in zip(
+                ("91.5", "88.5", "96.4", "98.5"),
+                list(it.SHARES.values())[1:5],
+                strict=True,
+            )
         )
     ),
-    "waiting for memory ends: 0.72 cycles at each instruction become 0.02": (
-        lambda it: about("0.72", waits(it, "A turned", "long_scoreboard"))
-        and about("0.02", waits(it, "two halves", "long_scoreboard"))
+    "It is six times as fast as the tiled product, with an eighth of its warps": (
+        lambda it: about("6", it.time("tiled") / it.time("snake"))
+        and about("8", it.SHARES["warps, %"]("tiled") / it.SHARES["warps, %"]("snake"))
     ),
-    "With the *snake* more `FFMA` keep a number": lambda it: (
-        kept(it, "snake") > kept(it, "8 × 16 sums") + 0.05
+    "A thread of the tiled product has one sum, and each `FFMA` waits for the one "
+    "before. A thread of the snake has 128 sums": lambda it: (
+        in_a_chain(it, "tiled") and not in_a_chain(it, "snake")
     ),
-    "fall from 0.28 cycles to 0.19, and with *16 steps* to 0.14": lambda it: all(
-        about(said, waits(it, name, "dispatch_stall"))
-        for said, name in (
-            ("0.28", "8 × 16 sums"),
-            ("0.19", "snake"),
-            ("0.14", "16 steps"),
+    "with one step back, at *by fours*": lambda it: (
+        [
+            it.at_most(after) < it.at_most(before)
+            for before, after in zip(
+                list(it.RUNGS)[:4], list(it.RUNGS)[1:5], strict=True
+            )
+        ]
+        == [False, False, True, False]
+    ),
+    "L2 works at 7% of its peak, and memory at 3%": lambda it: (
+        about("7", it.profiled["snake"].counters["l2_percent"])
+        and about("3", it.profiled["snake"].counters["memory_percent"])
+    ),
+    "what counts allow rises from a sixth of the peak to nine tenths": lambda it: (
+        1 / 7 < it.at_most("tiled") / 100 < 1 / 5.5
+        and 88 < it.at_most("warp tiles") < 92
+    ),
+    "From there on it hardly changes, and rungs fill slots that were empty": (
+        lambda it: (
+            all(86 < it.at_most(name) < 92 for name in list(it.RUNGS)[4:])
+            and it.slots("snake") - it.slots("warp tiles") > 15
         )
     ),
-    "All sizes reach at least 92% of cuBLAS, and most take less time": lambda it: (
-        all(of_library(it, size) > 0.92 for size in it.SIZES)
-        and sum(of_library(it, size) > 1 for size in it.SIZES) > len(it.SIZES) / 2
+    "The same rungs in CUDA C++ are from 5% faster to 3% slower": lambda it: (
+        [
+            round(100 * (baseline(f"CUDA C++ {twin} {it.N}").median_us
+                         / alone(it, name) - 1))
+            for name, twin in it.TWINS.items()
+        ]
+        == [-5, 3, 3]
     ),
-    "unrolls the loop over k: 64 `FFMA` instead of 16": lambda it: (
-        fused(it, "8 × 1 sums") == 16
-        and twin("columns") < 0.7 * time(it, "8 × 1 sums")
+    "At twice the size turning weighs half as much, and the whole reaches 102% of "
+    "cuBLAS": lambda it: (
+        about("102%", at_8192("cuBLAS") / (at_8192("snake") + at_8192("turning A")))
+        and 0.4
+        < at_8192("turning A") / at_8192("snake") / (it.turning.median_us
+                                                     / alone(it, "snake"))
+        < 0.6
     ),
-    "Our 512 blocks take 132 multiprocessors four rounds, where 3.88 would do": (
-        lambda it: it.launch("16 steps")[0][0] * it.launch("16 steps")[0][1] == 512
+    "A multiprocessor holds one of our 512 blocks, so 132 multiprocessors take four "
+    "rounds, where 3.88 would do": lambda it: (
+        it.launch("snake")[0][0] * it.launch("snake")[0][1] == 512
         and about("3.88", 512 / 132)
+        and held(it, "snake") == 1
     ),
-    "These two and 4097 × 4099 get small ones": lambda it: (
-        {(3001, 3001), (1000, 1000), (4097, 4099)}
-        == {
-            (m, n)
-            for m, _, n in map(sides, it.SIZES)
-            if it.tile_height(m, n) == 64
-        }
-    ),
-    "At 3001, 12 × 24 large tiles would take 132 multiprocessors": lambda it: (
-        it.launch("16 steps", 3001, 3001)[0] == (24, 12)
-        and about("2.2", 12 * 24 / 132)
-    ),
-    "at 1000 there would be 32 tiles": lambda it: (
-        it.launch("16 steps", 1000, 1000)[0] == (8, 4)
-    ),
-    "Two halves then take 49,152 bytes": lambda it: (
-        49152 == 2 * 16 * (256 + 128) * 4
-    ),
+    "256 for the sums alone; a thread has at most 255": lambda it: 16 * 16 > 255,
 }
