@@ -1,54 +1,58 @@
 # %% [markdown]
 # # Add up an array as fast as it can be read
 #
-# *55 minutes*
+# *90 minutes*
 #
-# **What you'll do:** climb from a sum that takes more than five times as long as reading the array to one that takes 1% longer, predict each step by a count, and find out why two counts were wrong.
+# **What you'll do:** climb from a sum that takes more than five times as long as reading the array to one that takes hardly longer, predict each step by a count, and find out why one count was wrong.
 #
 # **What you'll learn:**
 #
-# - add up a block's numbers without idle lanes, bank conflicts or warps that only wait
-# - keep enough bytes in flight, and let the last block finish the sum in the same launch
-# - bound the rounding error of a sum before you compute it
+# - add up a block's numbers without idle lanes, conflicts or warps that only wait
+# - count what the data path passes, and not only what lanes ask for
+# - keep enough bytes on their way, and let the last block finish the sum
 #
-# **What you'll need:** shuffles, as in [warps](02_warps.ipynb), [bank conflicts](14_bank_conflicts.ipynb), [barriers](15_barriers_and_races.ipynb), and the last block with its fences, as in [Leave the rest to the last block](20_the_last_block.ipynb).
+# **What you'll need:** shuffles, as in [warps](02_warps.ipynb), bytes in flight, as in [Know where a number lives](11_memory_hierarchy.ipynb), [bank conflicts](14_bank_conflicts.ipynb), [barriers](15_barriers_and_races.ipynb), and [the last block](20_the_last_block.ipynb).
 
 # %%
 import numpy as np
 from numba import cuda, float32, int32, uint32
 
-from helpers import (assemble, baseline, check, device, emulate, exercise,
-                     load4, measure, plot_times, plot_tree, table, watch)
+from helpers import (assemble, baseline, check, compare, device, emulate,
+                     exercise, load4, measure, plot_in_flight, plot_times,
+                     plot_tree, table, watch)
 
 device
 
 # %% [markdown]
-# ## One number from many
+# ## Who may add first?
 #
-# A **reduction** makes one number of many, by an operation that may take them in any order: a sum, a product, a maximum.
-# It has to load each number once, so it cannot be faster than reading the array.
-# How near to that can it get?
+# A **reduction** makes one number of many: a sum, a product, a maximum.
+# In a loop, each addition waits for the one before. But any two numbers may be added first: while one thread adds two numbers, others can add the next two, and then the sums of pairs are added in pairs. So 512 numbers take nine steps, and not 511.
 #
-# A sum may begin with any two numbers, so the threads of a block can add many pairs at once.
-# A block of 512 threads loads 512 numbers into shared memory.
-# **Add to every second number its neighbour, then to every fourth, every eighth.**
-#
-# Indices in the loops are `uint32`, which need no check for a negative sign.
+# A block of 512 threads loads a number each into shared memory. In the first step, every second thread adds its neighbour's number to its own; in the next, every fourth thread adds what is two further on, then every eighth what is four further on.
+# Between two steps is a barrier: what is added must have been stored.
 
 # %%
 THREADS = 512
 STEPS = 1, 2, 4, 8
 
 
-@cuda.jit
-def sum_interleaved(out, src):
-    """Add to every 2nd number its neighbour, then to every 4th, every 8th."""
-    numbers = cuda.shared.array(THREADS, float32)
+@cuda.jit(device=True)
+def load_number(numbers, src):
+    """Each thread loads a number, or 0 beyond the end; the block waits."""
     thread = uint32(cuda.threadIdx.x)
     i = uint32(THREADS * cuda.blockIdx.x + thread)
     numbers[thread] = src[i] if i < src.size else float32(0)
     cuda.syncthreads()
-    step = uint32(1)
+
+
+# %%
+@cuda.jit
+def sum_interleaved(out, src):
+    """Add to every 2nd number its neighbour, then to every 4th, every 8th."""
+    numbers = cuda.shared.array(THREADS, float32)
+    load_number(numbers, src)
+    thread, step = uint32(cuda.threadIdx.x), uint32(1)
     while step < THREADS:
         if thread % uint32(2 * step) == 0:
             numbers[thread] += numbers[uint32(thread + step)]
@@ -62,24 +66,25 @@ plot_tree([{t: (t, t + step) for t in range(0, 16, 2 * step)}
            for step in STEPS], 16)
 
 # %% [markdown]
-# Each row shows the array after a step, here with 16 numbers; the lines come from the two numbers that were added.
-# After four steps cell 0 holds the sum of 16 numbers, after nine steps the sum of 512.
+# Each row is the array after a step, here of 16 numbers; lines come from the two numbers that were added. (Indices are `uint32`, which need no check for a negative sign.)
 #
-# In the first step every second thread adds, in the second every fourth. So most lanes are idle, and yet all 16 warps take part until `step` is 32.
+# **Predict.** In the first step half of the threads add. How many of the block's 16 warps take part? And in the fifth step, where `step` is 16?
 #
-# **Add the same pairs, by the first threads of the block.**
-# Then all lanes of a warp add or none does, until fewer than 32 threads add.
+# <details><summary>Answer</summary>
+#
+# All 16, both times. Every second thread is 16 lanes of each warp; every 32nd is still one lane of each.
+#
+# </details>
+#
+# So every warp issues each step, for ever fewer lanes. Let the *first* threads of the block add the same pairs: thread `t` adds at cell `2 * step * t`. Then whole warps have nothing to add.
 
 # %%
 @cuda.jit
 def sum_strided(out, src):
     """Add the same pairs, by the first threads of the block."""
     numbers = cuda.shared.array(THREADS, float32)
-    thread = uint32(cuda.threadIdx.x)
-    i = uint32(THREADS * cuda.blockIdx.x + thread)
-    numbers[thread] = src[i] if i < src.size else float32(0)
-    cuda.syncthreads()
-    step = uint32(1)
+    load_number(numbers, src)
+    thread, step = uint32(cuda.threadIdx.x), uint32(1)
     while step < THREADS:
         cell = uint32(2 * step * thread)
         if cell < THREADS:
@@ -94,7 +99,7 @@ plot_tree([{t: (2 * step * t, 2 * step * t + step) for t in range(8 // step)}
            for step in STEPS], 16)
 
 # %% [markdown]
-# The tree is the same, but other threads add.
+# The tree is the same, but neighbours add.
 #
 # **Predict.** In the second step the lanes of a warp load every fourth number. How many wavefronts does that take?
 #
@@ -104,22 +109,15 @@ plot_tree([{t: (2 * step * t, 2 * step * t + step) for t in range(8 // step)}
 #
 # </details>
 #
-# **Add the second half of the numbers to the first half, again and again.**
-# Then neighbouring threads load neighbouring numbers.
-#
-# `watch` then shows a block of 64 threads, step by step.
-# How many barriers does it take, and what does warp 1 do in between?
+# Where lanes were idle, they now queue. But why those pairs? Let neighbouring threads load neighbouring numbers: add the second *half* of the numbers to the first half, then the second half of what is left, and so on.
 
 # %%
 @cuda.jit
 def sum_halves(out, src):
     """Add the second half of the numbers to the first, again and again."""
     numbers = cuda.shared.array(THREADS, float32)
-    thread = uint32(cuda.threadIdx.x)
-    i = uint32(THREADS * cuda.blockIdx.x + thread)
-    numbers[thread] = src[i] if i < src.size else float32(0)
-    cuda.syncthreads()
-    step = uint32(THREADS // 2)
+    load_number(numbers, src)
+    thread, step = uint32(cuda.threadIdx.x), uint32(THREADS // 2)
     while step > 0:
         if thread < step:
             numbers[thread] += numbers[uint32(thread + step)]
@@ -133,7 +131,7 @@ plot_tree([{t: (t, t + step) for t in range(step)} for step in STEPS[::-1]],
           16)
 
 # %% [markdown]
-# Each step adds the farther half of the numbers to the nearer one. Now a film of it, with two warps:
+# Here is a film of it, with 64 threads. What does warp 1 do after its numbers are stored?
 
 # %%
 THREADS = 64        # a kernel keeps the globals that it was compiled with
@@ -144,15 +142,14 @@ THREADS = 512
 film
 
 # %% [markdown]
-# In the film there are seven barriers. Warp 1 stores its numbers, then adds nothing and waits at each of them.
-# Threads that add are neighbours, and so are the numbers that each side loads.
+# It adds nothing, and waits at each of the seven barriers.
 #
-# A block leaves one number.
-# To add up those, launch the kernel again, until one number is left.
+# A block leaves one number; to add up those, launch the kernel again, until one is left.
 #
-# **Predict.** Which of the three kernels makes the fewest requests for shared memory, and which needs the fewest wavefronts?
+# **Predict.** Which of the three makes the fewest requests for shared memory, and which needs the fewest wavefronts?
 
-# %%
+# %% tags=["hide-input"]
+# Emulates launches until one number is left, and counts the first of them.
 def launches(kernel, src, each):
     """Emulate launches until one number is left; return it and their runs."""
     runs = []
@@ -163,92 +160,150 @@ def launches(kernel, src, each):
     return src[0], runs
 
 
+# %% tags=["hide-input"]
+# Checks the sums of the three kernels, and counts their shared requests.
 random = np.random.default_rng(0)
 small = random.random(2**20, dtype=np.float32)
 exact, tree = small.sum(dtype=np.float64), {}
-for name, kernel in (("interleaved", sum_interleaved),
-                     ("strided", sum_strided), ("halves", sum_halves)):
-    total, runs = launches(kernel, small, THREADS)
+
+
+def count_tree(name, kernel, each=THREADS):
+    """Check a kernel's sum, and keep the run of its first launch."""
+    total, runs = launches(kernel, small, each)
     check(total, exact)
     tree[name] = runs[0]
 
-table(["kernel", "shared requests", "conflicts", "wavefronts"],
-      [(name, it.bank_conflicts.requests, it.bank_conflicts.conflicts,
-        it.bank_conflicts.wavefronts) for name, it in tree.items()])
+
+TREES = {"interleaved": sum_interleaved, "strided": sum_strided,
+         "halves": sum_halves}
+for name, kernel in TREES.items():
+    count_tree(name, kernel)
+
+compare(tree, {"shared requests": lambda it: it.bank_conflicts.requests,
+               "their wavefronts": lambda it: it.bank_conflicts.wavefronts},
+        by="kernel")
 
 # %% [markdown]
-# *strided* makes a quarter of the requests, but they take as many wavefronts as before: where lanes were idle, they now wait for one another.
+# *strided* makes a quarter of the requests, but for as many wavefronts.
 # *halves* has as few requests and no conflicts, so it needs a quarter of the wavefronts.
-#
-# If wavefronts set the pace, the first two kernels take the same time, and the third a quarter of it.
+# If wavefronts set the pace, the first two take the same time, and the third a quarter of it.
 #
 # ## What the clock says
 #
-# `measure` times the first launch, which adds up 2²⁸ numbers, 1.07 GB. The later ones have 1/511 of its work.
+# The first launch adds up 2²⁸ numbers, 1.07 GB; the later ones have hardly any work.
 
-# %% tags=["timing"]
-N, CORES = 2**28, cuda.get_current_device().MULTIPROCESSOR_COUNT
-big, BLOCKS = np.zeros(N, np.float32), 4 * CORES
-
-
-def clock(kernel, each=None):
-    """Measure a first launch: with many blocks, or with BLOCKS of them."""
-    parts = np.zeros(N // each if each else BLOCKS, np.float32)
-    return measure(kernel, bytes=big.nbytes)[parts.size, THREADS](parts, big)
+# %% tags=["timing", "hide-input"]
+# Measures the first launch of each of the three kernels.
+N = 2**28
+MULTIPROCESSORS = cuda.get_current_device().MULTIPROCESSOR_COUNT
+big = np.zeros(N, np.float32)
 
 
-def busy(names):
-    """Each kernel's time, and how busy parts of the GPU are."""
-    units = "issue_percent", "l1_data_percent", "memory_percent"
-    return table(["kernel", "time, µs", "issue slots used, %",
-                  "L1/shared data path busy, %", "memory busy, %"],
-        [(name, times[name].median_us,
-          *map(times[name].counters.get, units)) for name in names])
+def clock(kernel, blocks):
+    """Measure a launch that adds up all of the array."""
+    parts = np.zeros(blocks, np.float32)
+    return measure(kernel, bytes=big.nbytes)[blocks, THREADS](parts, big)
 
 
-times = {name: clock(kernel, THREADS) for name, kernel in (
-    ("interleaved", sum_interleaved), ("strided", sum_strided),
-    ("halves", sum_halves))}
-busy(times)
+times = {name: clock(kernel, N // THREADS) for name, kernel in TREES.items()}
+compare(times, "µs", "issue slots used, %", "data path busy, %", "GB/s",
+        by="kernel")
 
 # %% [markdown]
-# Neither prediction holds. *strided* takes 22% longer than *interleaved*, and *halves* is only 2% faster.
+# Neither prediction holds. *strided* takes a fifth more than *interleaved*, and *halves* hardly less.
 #
-# The data path between a multiprocessor and its L1 and shared memory is 79 to 90% busy, more than anything else here.
-# It passes one wavefront in a cycle, and it is busy for as many cycles in *halves* as in *interleaved*.
-# With what, if there are so few wavefronts?
-# The machine code shows which requests there are:
+# The data path to L1 and shared memory is busier than anything else here; memory can deliver five times as much. But it is busy for as many cycles in *halves* as in *interleaved*. With what, if there are so few wavefronts?
+#
+# ## What does the data path pass?
+#
+# The emulator counts what lanes ask for. What a warp *issues* is in the machine code:
 
-# %% tags=["assembly"]
+# %% tags=["assembly", "hide-input"]
+# Assembles the three kernels, and counts some of their instructions.
 def made(kernel):
     """What the compiler makes of a kernel with a part for each block."""
-    parts = np.zeros(small.size // THREADS, np.float32)
-    return assemble(kernel)[parts.size, THREADS](parts, small)
+    parts = np.zeros(16, np.float32)
+    return assemble(kernel)[16, THREADS](parts, small)
 
 
-trees = {it.__name__: made(it)
-         for it in (sum_interleaved, sum_strided, sum_halves)}
-table(["kernel", "shared loads", "shared stores", "branches", "barriers"],
-      [(name, it.kinds["shared loads"], it.kinds["shared stores"],
-        it.opcodes["BRA"], it.opcodes["BAR"]) for name, it in trees.items()])
-
-# %% [markdown]
-# The `if` of a step is no branch: the only one stands behind the last `EXIT`, where no warp arrives.
-# The compiler has unrolled the loop and given each load and store a **predicate**, a condition that each lane fulfils or not.
-# A warp issues them even if no lane fulfils it.
-#
-# So a warp of *halves* issues 29 requests. The emulator and the H200's counter count the 4.8 in which a lane takes part; the data path passes all. They are 243 million, and it was busy for 265 million cycles.
-# *strided* issues 28, with 14 conflicts: 1.45 times 29. The data path was busy 1.40 times as long.
-#
-# A branch skips many at once.
-# **Add halves while they fill warps; one warp adds up the last 32 numbers.**
+codes = {name: made(kernel) for name, kernel in TREES.items()}
+compare(codes, {"shared loads": lambda it: it.kinds["shared loads"],
+                "shared stores": lambda it: it.kinds["shared stores"],
+                "branches": lambda it: it.opcodes["BRA"],
+                "barriers": lambda it: it.opcodes["BAR"]}, by="kernel")
 
 # %% [markdown]
-# **Predict.** A block issued 16 · 29 requests. How many are left, and how much of the time?
+# There are 29 requests in *halves*; only the last can be skipped, by an early `EXIT`. The only branch stands behind the kernel's end.
+# The compiler has written the loop out and given each load and store a **predicate**, a condition that each lane fulfils or not. In the last step, where thread 0 adds, it is `!P0`:
+#
+# ```
+# @!P0 LDS R3, [R2]
+# @!P0 LDS R4, [UR4+0x4]
+# @!P0 FADD R3, R3, R4
+# @!P0 STS [R2], R3
+#      BAR.SYNC
+# @P0  EXIT
+# ```
+
+# %% [markdown]
+# The warp issues the request even if none of its lanes fulfils the condition, and the data path passes it: a *request without a lane* takes a cycle, as one wavefront does.
+#
+# So count again, with the machine code at hand: `emulate(kernel, assembly=...)` counts in `data_path` the wavefronts, the requests without a lane, and all else that the path passes. Each should take a cycle.
+
+# %% tags=["assembly", "timing", "hide-input"]
+# Counts what the data path passes for 32 numbers, beside its busy cycles.
+def path(kernel, each=THREADS):
+    """What the data path passes, by the emulator with the machine code."""
+    parts, src = np.zeros(16, np.float32), small[:16 * each]
+    code = assemble(kernel)[16, THREADS](parts, src)
+    run = emulate(kernel, assembly=code)[16, THREADS](parts, src)
+    return {name: 32 * count / src.size
+            for name, count in vars(run.data_path).items()
+            if name != "by_line"}
+
+
+def path_busy(m):
+    """The cycles in which the data path is busy, for 32 numbers."""
+    busy, cycles = (m.counters.get(name, np.nan)
+                    for name in ("l1_data_percent", "cycles"))
+    return busy / 100 * cycles * MULTIPROCESSORS / (N / 32)
+
+
+# %% tags=["assembly", "timing", "hide-input"]
+# Tabulates it for the three kernels.
+paths = {name: path(kernel) for name, kernel in TREES.items()}
+
+
+def path_table(names, *others):
+    """The path's cycles for 32 numbers: by parts, counted and measured."""
+    return compare(
+        {name: (paths[name], times[name]) for name in names},
+        {"with lanes": lambda it: it[0]["requests"],
+         "without a lane": lambda it: it[0]["without_lane"],
+         "shuffles": lambda it: it[0]["shuffles"],
+         "cycles, counted": lambda it: it[0]["wavefronts"],
+         "cycles, measured": lambda it: path_busy(it[1])},
+        *others, by="for 32 numbers")
+
+
+path_table(TREES)
+
+# %% [markdown]
+# Counted and measured agree. *halves* replaces queues by requests that nobody needs, and *strided* has both. (What the columns before lack are barriers and a register that tells threads apart; the path passes both.)
+#
+# Our first count was of what lanes want. This one puts the three in order; but *strided* needs 45% more cycles than *halves* and takes 25% longer: the path alone does not set the pace.
+#
+# ## Let warps go home
+#
+# A predicate stops lanes. A *branch* stops a warp: if all of its lanes take it, the warp issues nothing of what it skips.
+# So add halves only while they fill whole warps. Then one warp adds up the last 32 pairs, and all others branch past that. Lanes of one warp need no barrier of the block for that, only `syncwarp`.
+
+# %% [markdown]
+# **Predict.** A block issued 16 · 28 + 1 requests. How many are left, and how much of the time?
 #
 # <details><summary>Answer</summary>
 #
-# A warp stores its numbers once, and a step is two loads and a store. After four steps, 15 of the 16 warps are done: 13 requests each. The first makes five more steps and loads the sum: 29. Together they make 224 instead of 464, or 48%. If the data path set the pace, 48% of the time would be left, too.
+# A warp stores its numbers once, and a step is two loads and a store. After four steps, 15 of the 16 warps are done: 13 requests each. The first makes five more steps and loads the sum: 29. Together they make 224 instead of 449, or 50%. If the data path set the pace, about half of the time would be left.
 #
 # </details>
 
@@ -269,37 +324,36 @@ def add_halves(numbers):
             cuda.syncwarp()
             step = uint32(step // 2)
 
-# %% tags=["timing"]
+
+# %%
 @cuda.jit
 def sum_by_one_warp(out, src):
     """Add halves, the last five times by one warp while the others leave."""
     numbers = cuda.shared.array(THREADS, float32)
-    thread = uint32(cuda.threadIdx.x)
-    i = uint32(THREADS * cuda.blockIdx.x + thread)
-    numbers[thread] = src[i] if i < src.size else float32(0)
-    cuda.syncthreads()
+    load_number(numbers, src)
     add_halves(numbers)
-    if thread == 0:
-        out[cuda.blockIdx.x] = numbers[thread]
+    if cuda.threadIdx.x == 0:
+        out[cuda.blockIdx.x] = numbers[0]
 
 
-total, runs = launches(sum_by_one_warp, small, THREADS)
-check(total, exact)
-tree["one warp"] = runs[0]
-times["one warp"] = clock(sum_by_one_warp, THREADS)
-busy(["halves", "one warp"])
+# %% tags=["assembly", "timing", "hide-input"]
+# Counts and measures it beside the rung before.
+count_tree("one warp", sum_by_one_warp)
+paths["one warp"] = path(sum_by_one_warp)
+times["one warp"] = clock(sum_by_one_warp, N // THREADS)
+path_table(["halves", "one warp"],
+           "µs", "data path busy, %", "GB/s", "waits most for")
 
 # %% [markdown]
-# The data path is busy for only 54% of the cycles that it was; the count said 48%. (Two things changed: there are also 5 barriers instead of 10.)
+# The path has half as many cycles to pass, as counted, and is busy 51% of the time. And yet the kernel takes only a sixth less time: now no part is busy for much more than half of it.
+# So what do the warps wait for? Mostly for memory, though it could deliver four times as much. A block starts, loads once, waits, adds, and ends.
 #
-# And yet the kernel takes only 16% less time.
-# No part is even 52% busy now: most of the time, warps wait for memory or for one another.
-# Four blocks fit on a multiprocessor at a time, so the GPU has 528 places, and each place takes a new block every 1.1 µs.
+# ## Half as many blocks, or two loads at once?
 #
-# If a block takes that long whatever it adds up, use fewer blocks.
-# **Add two numbers while loading them, then halves as before.**
+# Let each thread load *two* numbers, and add them at once. That changes two things: there are half as many blocks, and each thread has two loads on their way at a time. Which of them saves time?
+# To find out, a second kernel loads as many numbers in as many blocks, but waits at a barrier between its two loads.
 #
-# **Predict.** How long should that take?
+# **Predict.** What if the blocks matter, and what if the loads do?
 
 # %%
 @cuda.jit(device=True)
@@ -315,22 +369,56 @@ def load_pair(src):
 def sum_pairs(out, src):
     """Add two numbers while loading them, then halves as before."""
     numbers = cuda.shared.array(THREADS, float32)
+    numbers[cuda.threadIdx.x] = load_pair(src)
+    cuda.syncthreads()
+    add_halves(numbers)
+    if cuda.threadIdx.x == 0:
+        out[cuda.blockIdx.x] = numbers[0]
+
+
+# %%
+@cuda.jit
+def sum_in_turn(out, src):
+    """Load a number, wait for the block, load another, then add halves."""
+    numbers = cuda.shared.array(THREADS, float32)
     thread = uint32(cuda.threadIdx.x)
-    numbers[thread] = load_pair(src)
+    i = uint32(2 * THREADS * cuda.blockIdx.x + thread)
+    j = uint32(i + THREADS)
+    numbers[thread] = src[i] if i < src.size else float32(0)
+    cuda.syncthreads()
+    numbers[thread] += src[j] if j < src.size else float32(0)
     cuda.syncthreads()
     add_halves(numbers)
     if thread == 0:
-        out[cuda.blockIdx.x] = numbers[thread]
+        out[cuda.blockIdx.x] = numbers[0]
+
+
+# %% tags=["timing", "hide-input"]
+# Checks both, and measures them beside the rung before.
+for name, kernel in ("in turn", sum_in_turn), ("pairs", sum_pairs):
+    count_tree(name, kernel, 2 * THREADS)
+    times[name] = clock(kernel, N // (2 * THREADS))
+
+compare({"one load, one warp finishes": times["one warp"],
+         "two loads, in turn": times["in turn"],
+         "two loads at once": times["pairs"]}, "µs", "GB/s",
+        "waits most for", by="a thread has")
 
 # %% [markdown]
-# Half as many blocks should take half the time.
+# Both matter. Half as many blocks, with half as many starts, trees and ends, take 30% less, though each thread still waits twice; two loads at once take another 23% off.
 #
 # ## Shuffles instead of shared memory
 #
-# Within a warp, a shuffle needs neither shared memory nor a barrier.
-# **Add up each warp by shuffles, then the warps' sums by one more warp.**
-# A block of 16 warps needs 16 cells of shared memory and one barrier.
-# In the last warp, lanes 16 to 31 add zeros, which change nothing.
+# Within a warp, a shuffle needs neither shared memory nor a barrier: a lane hands its number over. Five of them add up a warp. The warps' 16 sums go through shared memory once, and one warp adds them up by five more.
+
+# %% [markdown]
+# **Predict.** Shuffles go through the data path, too, one cycle each. How many cycles does it pass for 1,024 numbers, with pairs: 16 warps store a sum, one loads them, and all shuffle?
+#
+# <details><summary>Answer</summary>
+#
+# Shuffles: 5 for each of 16 warps, and 5 for the last one, 85. Stores and loads of shared memory 17, loads from global memory 32. That is 134, or 4.2 for 32 numbers; barriers and a register that tells threads apart make it 4.8.
+#
+# </details>
 
 # %%
 ALL = 0xFFFFFFFF
@@ -358,7 +446,8 @@ def sum_of_block(total):
         total = sum_of_warp(sums[thread] if thread < WARPS else float32(0))
     return total
 
-# %% tags=["timing"]
+
+# %%
 @cuda.jit
 def sum_shuffled(out, src):
     """Add two numbers while loading them, then by shuffles."""
@@ -367,46 +456,38 @@ def sum_shuffled(out, src):
         out[cuda.blockIdx.x] = total
 
 
+# %% tags=["assembly", "timing", "hide-input"]
+# Counts and measures it beside the rung before.
+count_tree("shuffled", sum_shuffled, 2 * THREADS)
+times["shuffled"] = clock(sum_shuffled, N // (2 * THREADS))
 for name, kernel in ("pairs", sum_pairs), ("shuffled", sum_shuffled):
-    total, runs = launches(kernel, small, 2 * THREADS)
-    check(total, exact)
-    tree[name], times[name] = runs[0], clock(kernel, 2 * THREADS)
+    paths[name] = path(kernel, 2 * THREADS)
 
-print(table(["for 1,000 numbers", "wavefronts", "warps at a barrier"],
-            [(name, 1000 * it.bank_conflicts.wavefronts / small.size,
-              1000 * 16 * it.waits.block * it.blocks / small.size)
-             for name, it in tree.items()]))
-busy(["one warp", "pairs", "shuffled"])
+path_table(["pairs", "shuffled"], "µs", "data path busy, %",
+           "memory busy, %", "waits most for")
 
 # %% [markdown]
-# *pairs* takes 54% of the time of *one warp*: nearly half, as predicted.
+# By wavefronts of shared memory, *shuffled* would be almost free. By all that the path passes, it saves not quite half, and the hardware agrees.
+# It saves 15% of the time. The warps still wait mostly for memory, and yet memory, like every other part, is busy for less than half of it.
 #
-# *shuffled* needs 78% fewer wavefronts than *pairs* and one barrier instead of five, but saves only 15% of the time.
-# Its warps do not wait for shared memory most, but for global memory: 55% of their waiting.
-# A place now takes a new block every 1.0 µs.
+# ## How many bytes are on their way?
+#
+# Why does memory deliver so little, then? By [Little's law](11_memory_hierarchy.ipynb),
+#
+#     rate = bytes in flight / latency
+#
+# A block of *shuffled* has bytes in flight while it loads. Then it adds, waits and ends, and has none. So let no thread end: use as few blocks as fit on the GPU, and let each thread add up its share of the whole array. Block `b` takes *tile* `b` of it, then tile `b + blocks`, `b + 2 * blocks` and so on.
 
 # %% [markdown]
-# ## Many numbers a thread
-#
-# So use as few blocks as fill the GPU: four for each multiprocessor.
-# Each thread adds up its share of the array alone; then the block adds up its threads.
-# A block takes a *tile* of the array, then the one that lies a whole grid further on.
-# **Add up a thread's numbers of each tile of its block.**
-#
-# **Predict.** In *shuffled*, a block ends after 1,024 numbers. Now it adds up 508,400. What is left for the time?
-#
-# <details><summary>Answer</summary>
-#
-# There are 528 blocks instead of 262,144, so there is 1/496 of all shuffles between lanes, barriers and starts of blocks. What is left is loading the numbers. A kernel that only reads them takes 246 µs, as the end of this lesson shows.
-#
-# </details>
+# With `loads`, a thread sends several loads off before it needs the first; with `width`, each of them brings one number or four.
+# What is left at the end, less than a tile, is shared out one by one.
 
 # %%
-LOADS = 4       # a thread's loads that do not wait for one another
+LOADS = 4
 
 
 def make_sum_of_thread(load, width, loads):
-    """A sum of a thread's share, which loads `width` numbers at a time."""
+    """A sum of a thread's share, by `loads` loads of `width` at a time."""
     tile = width * loads * THREADS      # numbers that a block loads at a time
 
     @cuda.jit(device=True)
@@ -426,30 +507,7 @@ def make_sum_of_thread(load, width, loads):
         return total
     return sum_of_thread
 
-# %% [markdown]
-# A thread's `loads` from a tile do not depend on one another, so all of them can be in flight at once.
-# Neighbouring threads load neighbouring numbers, so they are coalesced.
-# What is left at the end, less than a tile, is shared out one by one.
-#
-# `load` is a device function. The same kernel can load one number at a time, or four by `load4`.
-# **Add up a thread's share of the array, then a block's by shuffles.**
-#
-# **Predict.** How many requests do the wide loads save, and how much time?
-
 # %%
-def make_sum(load, width, loads=LOADS):
-    """A kernel in which a thread sums many numbers, `width` a load."""
-    sum_of_thread = make_sum_of_thread(load, width, loads)
-
-    @cuda.jit
-    def sum_many(out, src):
-        """Add up a thread's share of the array, then a block's by shuffles."""
-        total = sum_of_block(sum_of_thread(src))
-        if cuda.threadIdx.x == 0:
-            out[cuda.blockIdx.x] = total
-    return sum_many
-
-
 @cuda.jit(device=True)
 def load_one(src, i):
     """One number, by one load."""
@@ -462,52 +520,79 @@ def load_four(src, i):
     a, b, c, d = load4(src, i)
     return (a + b) + (c + d)
 
-# %% tags=["timing"]
-def count(kernel, blocks=16):
-    """Emulate a sum of many parts and check it; give its load requests."""
-    parts = np.full(blocks, np.nan, np.float32)
-    run = emulate(kernel)[blocks, THREADS](parts, small)
-    check(parts.sum(), exact)
-    return run.coalescing.by_kind["load"].requests
 
+def make_sum(load, width, loads=LOADS):
+    """A kernel in which a thread sums many numbers, `width` a load."""
+    sum_of_thread = make_sum_of_thread(load, width, loads)
 
+    @cuda.jit
+    def sum_many(out, src):
+        """Add up a thread's share of the array, then a block's by shuffles."""
+        total = sum_of_block(sum_of_thread(src))
+        if cuda.threadIdx.x == 0:
+            out[cuda.blockIdx.x] = total
+    return sum_many
+
+# %% [markdown]
+# A multiprocessor holds four blocks of 512 threads. With one load of 4 bytes each, 132 multiprocessors have 132 · 2,048 · 4 bytes in flight, 1.08 MB; with four loads, or loads of 16 bytes, four times as many; with one block on each, a quarter.
+#
+# **Predict.** Three ways to have 1.08 MB in flight: many threads, many loads of few threads, wide loads of few threads. Which is the fastest?
+
+# %% tags=["timing", "hide-input"]
+# Checks both loads.
 WAYS = {1: load_one, 4: load_four}
 many = {width: make_sum(load, width) for width, load in WAYS.items()}
-requests = {width: count(kernel) for width, kernel in many.items()}
-flights = {(width, loads): clock(make_sum(WAYS[width], width, loads))
-           for width in WAYS for loads in (1, 2, 4, 8) if width * loads < 32}
-times["many"], times["wide"] = flights[1, LOADS], flights[4, LOADS]
+for kernel in many.values():
+    parts = np.full(16, np.nan, np.float32)
+    emulate(kernel)[16, THREADS](parts, small)
+    check(parts.sum(), exact)
 
-print(requests)
-table(["numbers a load", "loads in flight", "bytes in flight, a thread",
-       "time, µs", "GB/s", "million instructions"],
-      [(width, loads, 4 * width * loads, it.median_us, it.gb_per_s,
-        it.counters.get("instructions", np.nan) / 1e6)
-       for (width, loads), it in flights.items()])
+# %% tags=["timing", "hide-input"]
+# Measures blocks, loads and widths.
+FLIGHTS = [(1, 1, 1), (2, 1, 1), (4, 1, 1), (1, 4, 1), (1, 1, 4),
+           (4, 2, 1), (2, 1, 4), (4, 4, 1), (4, 1, 4), (1, 4, 4),
+           (4, 8, 1), (4, 2, 4), (4, 4, 4)]
+flights = {(blocks, loads, width):
+           clock(make_sum(WAYS[width], width, loads), blocks * MULTIPROCESSORS)
+           for blocks, loads, width in FLIGHTS}
+times["many"], times["wide"] = flights[4, LOADS, 1], flights[4, LOADS, 4]
+
+
+def flying(blocks, loads, width):
+    """The bytes that such a grid has in flight at most."""
+    return MULTIPROCESSORS * blocks * THREADS * loads * 4 * width
+
+
+compare({how: (flying(*how) / 1e6, it) for how, it in flights.items()},
+        {"MB in flight": lambda it: it[0]}, "µs", "GB/s",
+        {"million instructions": lambda it:
+         it[1].counters.get("instructions", np.nan) / 1e6},
+        by=("blocks on each", "loads", "numbers a load"))
+
+# %% tags=["timing", "hide-input"]
+# Draws the rates beside what Little's law allows.
+alone = flights[1, 1, 1]
+latency_ns = flying(1, 1, 1) / alone.gb_per_s
+reading, library = baseline("only reading"), baseline("CUB, sum")
+shown = {"4 bytes a thread, 1 block": (1, 1, 1), "2 blocks": (2, 1, 1),
+         "4 blocks": (4, 1, 1), "8 bytes a thread": (4, 2, 1),
+         "16 bytes": (4, 4, 1), "64 bytes": (4, 4, 4)}
+plot_in_flight({name: (flying(*how), flights[how].gb_per_s)
+                for name, how in shown.items()},
+               latency_ns, reading.gb_per_s, "only reading")
 
 # %% [markdown]
-# A quarter of the requests are left, and wide loads halve the instructions. But the time follows the *bytes in flight*: 16 bytes a thread take 257 µs as four loads and 256 as one.
-# *many*, with four numbers in flight, takes 5% longer than only reading. *wide* takes 4% less than that, with four times the bytes.
+# The line that rises is Little's law for a load of 380 ns, as the first diamond has it; alone, [a load took 348](11_memory_hierarchy.ipynb). Twice as many threads, nearly twice the rate: up to 1 MB, the bytes in flight set the pace. From 4 MB on memory gives 95% and more of what *only reading* gets.
+
+# %% [markdown]
+# With 4.3 MB in flight, the three ways take the same time, though wide loads make a quarter of the requests and half of the instructions: bytes in flight count, and not how they got there. With 1.08 MB, where each byte counts, many threads are the fastest and many loads the slowest, by a fifth. (We count what is in flight *at most*: a thread has nothing in flight while it adds up its four loads.)
 #
-# An H200 holds 132 · 2,048 threads. With 4 bytes a thread, up to 1.08 MB are in flight, and 2,551 GB/s arrive: a load takes up to 424 ns.
-# At 424 ns, 8 bytes a thread would be enough for all that memory can give.
-# They get 3,597 GB/s, with memory 79% busy: a load takes up to 601 ns.
-# From 16 bytes on memory is more than 89% busy.
-
-# %% [markdown]
 # ## One launch
 #
 # *wide* leaves 528 parts, for a second launch to add up.
-# The last block to finish could do that.
+# The last block to finish can do that: each stores its part and draws a ticket from an atomic, between two fences, [as before](20_the_last_block.ipynb). Who draws the highest ticket sees all parts.
 #
-# Each block stores its part and draws a ticket from an atomic, between two fences, as [before](20_the_last_block.ipynb).
-# The block with the highest ticket is the last, and it sees all parts.
-# `cuda.atomic.inc` counts up to its last argument and then starts again from 0, so `finished` is ready for the next launch.
-#
-# Whichever block is last adds up the parts in the same order, so the sum is the same each time.
-# With `cuda.atomic.add(out, 0, total)` in each block they could change, as blocks finish in another order.
-#
-# **Each block adds up its share, and the last one adds up the parts.**
+# Whichever block that is, it adds up the parts in the same order, so the sum is the same each time. (`cuda.atomic.inc` starts again from 0 after its last argument, so `finished` is ready for the next launch.)
 
 # %%
 @cuda.jit(device=True)
@@ -517,6 +602,7 @@ def comes_last(finished):
     ticket = cuda.atomic.inc(finished, 0, uint32(cuda.gridDim.x - 1))
     cuda.threadfence()
     return ticket == cuda.gridDim.x - 1
+
 
 # %%
 def make_sum_at_once(load, width):
@@ -561,54 +647,36 @@ total, run = at_once(small, turns=2)
 check(total, exact)
 run
 
-# %% tags=["timing"]
-def clock_at_once(blocks):
-    """Measure the whole sum of N numbers, in one launch."""
-    out, parts = np.zeros((2, blocks), np.float32)
-    return measure(sum_at_once, bytes=big.nbytes)[blocks, THREADS](
-        out, parts, np.zeros(1, np.uint32), big)
+# %% [markdown]
+# How near is that to reading? Here are whole sums, all launches, by turns with the sum of NVIDIA's library CUB. The dashed line is a kernel in C++ of the same shape that only reads.
 
-
-grids = {k: clock_at_once(k * CORES) for k in (1, 2, 4, 8)}
-times["at once"] = grids[4]
-print(table(["blocks for each multiprocessor", "time, µs"],
-            [(k, it.median_us) for k, it in grids.items()]))
-
-whole = {name: baseline(f"sum, {name}") for name in times}
+# %% tags=["timing", "hide-input"]
+# Draws the whole sums that were recorded by turns.
+parts = np.zeros((2, 4 * MULTIPROCESSORS), np.float32)
+times["at once"] = measure(sum_at_once, bytes=big.nbytes)[
+    4 * MULTIPROCESSORS, THREADS](*parts, np.zeros(1, np.uint32), big)
+rungs = [name for name in times if name != "in turn"]
+whole = {name: baseline(f"sum, {name}") for name in rungs}
 cpp = {name: baseline(f"CUDA C++ sum, {name}") for name in whole}
-reading, library = baseline("only reading"), baseline("CUB, sum")
 bars = [*whole.values(), library]
 plot_times([*whole, "CUB"], [m.median_us for m in bars],
            spread_us=[(m.lower_us, m.upper_us) for m in bars],
            limit_us=reading.median_us, limit_label="only reading")
 
 # %% [markdown]
-# One block of 512 threads has as many bytes in flight as four with 16 bytes a thread, and takes about as long: 260 µs, and those took 257. Eight blocks gain nothing over four, which are all that fit at a time.
+# The last rung takes less than 1% longer than only reading, and 1% less than CUB.
 #
-# The figure shows whole sums, with all their launches, by turns with the sum of NVIDIA's library CUB.
-# The dashed line is a kernel in C++ that only reads: it loads as *wide* does, and joins the numbers' bits instead of adding.
-# The last rung takes 1% longer than that, and 1% less than CUB.
-
-# %% [markdown]
 # ## How wrong can the sum be?
 #
-# A float32 has 24 bits, so an addition rounds its result by at most a part u = 2⁻²⁴ of it.
-# A number that goes through k additions enters the sum with k such factors, each between 1 − u and 1 + u.
-# So the error is at most k·u / (1 − k·u) of the sum of all sizes, unless something overflows.
+# A float32 keeps 24 binary digits, so an addition rounds its result by at most a part u = 2⁻²⁴ of it.
+# A number that goes through k additions is rounded k times on its way into the sum. So the error is at most about k·u of the sum of all *sizes*.
+#
+# What counts is not how many additions there are, but how many *one number* goes through. In a loop the first number goes through all of them; in a tree of 512 it is nine.
+#
+# **Predict.** A million times 0.1 are added up in float32, in a loop, and in halves. Which sum is nearer?
 
-# %% [markdown]
-# What counts is not how many additions there are, but how many *one number* goes through: nine a launch in a tree of 512.
-# By *at once* with 16 blocks, one of 2²⁰ numbers goes through at most
-#
-# - 2 in `load_four`, then 32 in its thread: a block has 8 tiles, of four loads a thread
-# - 1 with what is left at the end, and 9 in the tree of the block
-# - 1 in the last block, where a thread has one part at most, and 9 in its tree.
-#
-# Together these are 54.
-#
-# Three sums of 2²⁰ numbers: one by one as on a CPU, in halves, and by the last rung. Errors and bounds are relative to the sum of sizes; the true sum is that in float64.
-
-# %%
+# %% tags=["hide-input"]
+# Computes the additions that a number goes through, and the bound.
 def additions_by_tree(n, each):
     """The additions that a number goes through in launches of a tree."""
     additions = 0
@@ -631,7 +699,9 @@ def bound(additions):
     """The largest error of a float32 sum, as a part of the sum of sizes."""
     return additions * 2.0**-24 / (1 - additions * 2.0**-24)
 
-# %%
+
+# %% tags=["hide-input"]
+# Adds up three arrays in three ways, and compares errors with their bounds.
 def errors(src):
     """Three sums: additions, error and bound, these relative to the sizes."""
     n, exact = src.size, src.sum(dtype=np.float64)
@@ -647,29 +717,39 @@ def errors(src):
 
 data = {"random": small, "all 0.1": np.full(2**20, 0.1, np.float32),
         "1/k": (1 / np.arange(1, 2**20 + 1)).astype(np.float32)}
-table(["numbers", "sum", "additions", "error", "bound"],
+table(["numbers", "sum", "additions of one number", "error", "bound"],
       [(name, how, *it) for name, src in data.items() for how, it in
-       zip(("one by one", "halves", "at once"), errors(src), strict=True)])
+       zip(("in a loop", "halves", "at once"), errors(src), strict=True)])
 
 # %% [markdown]
-# Every error is within its bound, and most are far below: roundings up and down cancel.
-#
-# They do not where all go one way. One by one, a million times 0.1 gives 1% too much.
-# In halves equal numbers only double, and doubling does not round.
-#
-# For 2²⁸ numbers, *halves* has 36 additions and a bound of 2.1 in a million, *at once* 275 and 16 in a million. The whole sums in the figure were held to theirs.
-# One by one there is no bound: k·u is 16. In float32, 2²⁴ + 1 is 2²⁴, so a sum of ones stops there.
-#
-# Now sizes and numbers that are easily forgotten:
+# Most errors are far below their bounds: roundings up and down cancel. They do not where most go one way: in the loop over 0.1, three of four go up, and it ends 1% too high. In halves, equal numbers only double, and doubling does not round.
 
-# %%
+# %% [markdown]
+# <details><summary>For the curious: the bound, exactly</summary>
+#
+# With k factors between 1 − u and 1 + u the bound is k·u / (1 − k·u), unless something overflows.
+# By *at once* with 16 blocks, one of 2²⁰ numbers goes through at most 2 additions in `load_four`, 32 in its thread, 1 with what is left at the end, 9 in the tree of the block, 1 in the last block, and 9 in its tree: 54.
+#
+# </details>
+
+# %% [markdown]
+# <details><summary>For the curious: 2²⁸ numbers, and overflow</summary>
+#
+# *halves* has 36 additions then, a bound of 2.1 in a million, and *at once* 275, 16 in a million. One by one there is no bound: k·u is 16. In float32, 2²⁴ + 1 is 2²⁴, so a sum of ones stops there.
+#
+# Where a partial sum may overflow, the order decides: 3e38, 3e38, −3e38, −3e38 add up to NaN in `sum_interleaved`, and to 0 in `sum_halves`.
+#
+# </details>
+
+# %% tags=["hide-input"]
+# Checks all rungs on sizes and numbers that are easily forgotten.
 nan, inf = np.nan, np.inf
 odd = {"none": [], "one": [7], "ragged": random.random(9001),
        "equal": [0.1] * 4097, "NaN": [1, nan, 2], "infinite": [1, inf, 2],
        "both": [inf, 1, -inf], "negative zeros": [-0.0] * 600}
 kernels = {sum_interleaved: 1, sum_strided: 1, sum_halves: 1,
            sum_by_one_warp: 1, sum_pairs: 2, sum_shuffled: 2,
-           many[1]: 8, many[4]: 8}
+           many[1]: 8, many[4]: 8, sum_in_turn: 2}
 
 for values in odd.values():
     src = np.array(values, np.float32)
@@ -680,21 +760,19 @@ for values in odd.values():
     check(at_once(src)[0], expected)
 
 # %% [markdown]
-# All rungs agree with NumPy on all of them, but for a zero's sign.
-# Where numbers are so large that a partial sum may overflow, the order decides: 3e38, 3e38, −3e38, −3e38 add up to NaN in `sum_interleaved`, and to 0 in `sum_halves`.
+# (All rungs agree with NumPy on special numbers and ragged ends, but for a zero's sign.)
 #
 # ## What could go wrong
 #
-# Without the barriers:
+# Here is `sum_halves` without its barriers:
 
 # %%
 @cuda.jit
 def sum_hasty_wrong(out, src):
     """Add halves, and wait for nobody."""
     numbers = cuda.shared.array(THREADS, float32)
-    thread = uint32(cuda.threadIdx.x)
-    numbers[thread] = src[uint32(THREADS * cuda.blockIdx.x + thread)]
-    step = uint32(THREADS // 2)
+    load_number(numbers, src)
+    thread, step = uint32(cuda.threadIdx.x), uint32(THREADS // 2)
     while step > 0:
         if thread < step:
             numbers[thread] += numbers[uint32(thread + step)]
@@ -708,13 +786,14 @@ hasty = emulate(sum_hasty_wrong)[4, THREADS](
 hasty.races
 
 # %% [markdown]
-# Down to a step of 32, each reads what other warps stored before; that is what the report shows. The last five read what other lanes of the same warp stored, and need `syncwarp`.
+# Down to a step of 32, each thread loads what another warp stored in the step before. In the last five it is another lane of the same warp: that needs `syncwarp`.
 #
 # ## What changed
 
-# %% tags=["timing"]
+# %% tags=["assembly", "timing", "hide-input"]
+# Tabulates the rungs.
 changes = ("", "the first threads add", "neighbours add", "one warp finishes",
-           "two numbers a thread", "shuffles", "many numbers a thread",
+           "two loads at once", "shuffles", "many numbers a thread",
            "four a load, more in flight", "the last block finishes")
 
 
@@ -725,7 +804,7 @@ def of_a_number(it):
 
 last = assemble(sum_at_once)[16, THREADS](
     small[:1], small[:16], np.zeros(1, np.uint32), small)
-code = [*map(made, kernels), last]
+code = [*map(made, list(kernels)[:-1]), last]
 table(["rung", "what changed", "registers", "instructions of a number",
        "time, µs", "in C++, µs", "% of only reading", "% of CUB"],
       [(name, change, it.registers, of_a_number(times[name]), m.median_us,
@@ -735,8 +814,7 @@ table(["rung", "what changed", "registers", "instructions of a number",
        zip(whole.items(), changes, code, strict=True)])
 
 # %% [markdown]
-# The limits were, in turn: the data path, short blocks that wait, bytes in flight, and memory itself.
-# A count predicts the time if it counts what sets the pace. Requests that lanes make did not, since *halves* issued others; nor did wavefronts in *shuffled*.
+# First the data path was busiest, but it alone did not set the pace. Then warps waited for memory that was not busy; at last it is. Each time, ask what is busy; if nothing is, what warps wait for, and how many bytes are on their way.
 #
 # ## On your own
 #
@@ -803,15 +881,21 @@ task.check(row_argmax)
 #
 # Call a library: `cupy.sum` uses CUB's. Write your own if the sum is a part of a larger kernel.
 #
-# These kernels need blocks of `THREADS` threads, somewhat fewer than 2³² numbers, for `load4` an array that begins at a multiple of 16 bytes, and in *at once* no more than 2,048 blocks.
+# If the last digits may differ from run to run, one `cuda.atomic.add` for each block replaces `parts`, `finished` and the last block.
 #
-# The last digits depend on the number of blocks. To get the same digits on every GPU, fix that number.
+# The last digits depend on the number of blocks: fix that number to get the same digits on every GPU. Where the bound is too large, add up in float64.
 #
-# Where the bound is too large, add up in float64.
+# <details><summary>For the curious: on what it was measured</summary>
+#
+# `measure` ran on zeros here. The whole sums, recorded by turns on random numbers, take at most 2% longer.
+#
+# Of the first four kernels' 1.07 GB, Nsight Compute counts only an eighth as read from memory, and of all later ones' everything. We do not know why, so no table has what it says of memory for these four.
+#
+# </details>
 #
 # ## Further reading
 #
 # - [Optimizing parallel reduction in CUDA](https://developer.download.nvidia.com/assets/cuda/files/reduction.pdf): Mark Harris's seven rungs, on which most of these are modelled.
-# - [CUB](https://nvidia.github.io/cccl/cub/): NVIDIA's library of such building blocks, in C++.
+# - [CUB](https://nvidia.github.io/cccl/cub/): NVIDIA's building blocks in C++.
 #
 # *Next:* [Scan an array in one pass](26_scan.ipynb): one total is left here; what if you need the total up to each number?

@@ -79,6 +79,74 @@ class StepOfATree(Predict):
     }
 
 
+class Spread(Fix):
+    """Each block of 128 threads computes the variance of its 128 numbers: their mean
+    first, then the mean of the squares of what they differ by. Some warps may use a
+    wrong mean.
+    """
+
+    stars, points = 2, 3
+    choices = {"type": ("float32", "float64")}
+    even, ragged = (512, 256), (128,)
+    multiple = 128
+    budget = {"lines": 1}
+
+    def inputs(self, rng, n):
+        return {"out": Out(n // 128, self.type), "a": numbers(rng, self.type, -9, 9, n)}
+
+    def launch(self, n):
+        return n // 128, 128
+
+    def spec(self, a):
+        return a.reshape(-1, 128).var(axis=1)
+
+    fault = "cuda.syncthreads()\n    tile[thread] = v", "tile[thread] = v"
+    answer = '''
+        @cuda.jit
+        def spread(out, a):
+            """Add up a block's numbers, then the squares of their differences."""
+            tile = cuda.shared.array(128, $type)
+            thread, value = cuda.threadIdx.x, a[cuda.grid(1)]
+            tile[thread] = value
+            for half in (64, 32, 16, 8, 4, 2, 1):
+                cuda.syncthreads()
+                if thread < half:
+                    tile[thread] += tile[thread + half]
+            cuda.syncthreads()
+            value -= tile[0] / $type(128)
+            cuda.syncthreads()
+            tile[thread] = value * value
+            for half in (64, 32, 16, 8, 4, 2, 1):
+                cuda.syncthreads()
+                if thread < half:
+                    tile[thread] += tile[thread + half]
+            if thread == 0:
+                out[cuda.blockIdx.x] = tile[0] / $type(128)
+    '''
+    mean = "    value -= tile[0] / $type(128)\n"
+    wrong = {
+        "a barrier for warps only": ("race",
+            "cuda.syncthreads()\n    tile[thread] = value * value",
+            "cuda.syncwarp()\n    tile[thread] = value * value"),
+        "a fence": ("race", "cuda.syncthreads()\n    tile[thread] = value * value",
+            "cuda.threadfence_block()\n    tile[thread] = value * value"),
+        "after the squares": ("race",
+            "cuda.syncthreads()\n    tile[thread] = value * value",
+            "tile[thread] = value * value\n    cuda.syncthreads()"),
+        "before the mean": ("race", f"{mean}    cuda.syncthreads()\n",
+            f"    cuda.syncthreads()\n{mean}"),
+        "for the threads that add": ("barrier",
+            "cuda.syncthreads()\n    tile[thread] = value * value",
+            "if thread < 64:\n        cuda.syncthreads()\n"
+            "    tile[thread] = value * value"),
+        "a second tile": ("over_budget:lines",
+            "cuda.syncthreads()\n    tile[thread] = value * value",
+            "squares = cuda.shared.array(128, $type)\n"
+            "    squares[thread] = value * value\n    cuda.syncthreads()\n"
+            "    tile[thread] = squares[thread]"),
+    }
+
+
 class RowArgmax(Write):
     """Find the column in which each row of a matrix is $which: a warp for each row. If
     several are, the first one counts. Each number is loaded once, and there is no
@@ -171,74 +239,6 @@ class RowArgmax(Write):
             "Two shuffles: one for the number, one for its column, both of the same lane.",
             "Where two numbers are equal, keep the smaller column.",
         )
-    }
-
-
-class Spread(Fix):
-    """Each block of 128 threads computes the variance of its 128 numbers: their mean
-    first, then the mean of the squares of what they differ by. Some warps may use a
-    wrong mean.
-    """
-
-    stars, points = 2, 3
-    choices = {"type": ("float32", "float64")}
-    even, ragged = (512, 256), (128,)
-    multiple = 128
-    budget = {"lines": 1}
-
-    def inputs(self, rng, n):
-        return {"out": Out(n // 128, self.type), "a": numbers(rng, self.type, -9, 9, n)}
-
-    def launch(self, n):
-        return n // 128, 128
-
-    def spec(self, a):
-        return a.reshape(-1, 128).var(axis=1)
-
-    fault = "cuda.syncthreads()\n    tile[thread] = v", "tile[thread] = v"
-    answer = '''
-        @cuda.jit
-        def spread(out, a):
-            """Add up a block's numbers, then the squares of their differences."""
-            tile = cuda.shared.array(128, $type)
-            thread, value = cuda.threadIdx.x, a[cuda.grid(1)]
-            tile[thread] = value
-            for half in (64, 32, 16, 8, 4, 2, 1):
-                cuda.syncthreads()
-                if thread < half:
-                    tile[thread] += tile[thread + half]
-            cuda.syncthreads()
-            value -= tile[0] / $type(128)
-            cuda.syncthreads()
-            tile[thread] = value * value
-            for half in (64, 32, 16, 8, 4, 2, 1):
-                cuda.syncthreads()
-                if thread < half:
-                    tile[thread] += tile[thread + half]
-            if thread == 0:
-                out[cuda.blockIdx.x] = tile[0] / $type(128)
-    '''
-    mean = "    value -= tile[0] / $type(128)\n"
-    wrong = {
-        "a barrier for warps only": ("race",
-            "cuda.syncthreads()\n    tile[thread] = value * value",
-            "cuda.syncwarp()\n    tile[thread] = value * value"),
-        "a fence": ("race", "cuda.syncthreads()\n    tile[thread] = value * value",
-            "cuda.threadfence_block()\n    tile[thread] = value * value"),
-        "after the squares": ("race",
-            "cuda.syncthreads()\n    tile[thread] = value * value",
-            "tile[thread] = value * value\n    cuda.syncthreads()"),
-        "before the mean": ("race", f"{mean}    cuda.syncthreads()\n",
-            f"    cuda.syncthreads()\n{mean}"),
-        "for the threads that add": ("barrier",
-            "cuda.syncthreads()\n    tile[thread] = value * value",
-            "if thread < 64:\n        cuda.syncthreads()\n"
-            "    tile[thread] = value * value"),
-        "a second tile": ("over_budget:lines",
-            "cuda.syncthreads()\n    tile[thread] = value * value",
-            "squares = cuda.shared.array(128, $type)\n"
-            "    squares[thread] = value * value\n    cuda.syncthreads()\n"
-            "    tile[thread] = squares[thread]"),
     }
 
 
