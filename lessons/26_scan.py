@@ -1,41 +1,41 @@
 # %% [markdown]
 # # Scan an array in one pass
 #
-# *60 minutes*
+# *120 minutes*
 #
 # **What you'll do:** add up everything before each element of an array: in a block, then across blocks, at last in one launch that moves as few bytes as a copy.
 #
 # **What you'll learn:**
 #
 # - turn a loop in which each step needs the one before into a few parallel steps
-# - count additions, barriers, wavefronts and bytes, and tell which of them the clock sees
+# - tell work from steps, and both from what the data path passes
 # - pass a value from block to block within one launch, without a race
 #
-# **What you'll need:** [warps and shuffles](02_warps.ipynb), [banks](14_bank_conflicts.ipynb), [barriers and races](15_barriers_and_races.ipynb), and atomics and fences, as in [Leave the rest to the last block](20_the_last_block.ipynb).
+# **What you'll need:** [warps and shuffles](02_warps.ipynb), [banks](14_bank_conflicts.ipynb), [barriers and races](15_barriers_and_races.ipynb), atomics and fences, as in [Leave the rest to the last block](20_the_last_block.ipynb), and what the data path passes, as in [Add up an array](25_reduction.ipynb).
 
 # %%
 import numpy as np
 from numba import cuda, float32, int32, uint32, uint64
 
-from helpers import (allow_dynamic_shared, assemble, baseline, check, device,
-                     emulate, exercise, load4, load_acquire, measure,
-                     plot_look_back, plot_scan, plot_series, plot_tile_banks,
-                     plot_times, store4, store_release, table, watch)
+from helpers import (allow_dynamic_shared, assemble, baseline, check, compare,
+                     device, emulate, exercise, load4, load_acquire, measure,
+                     plot_fours, plot_look_back, plot_look_backs, plot_rates,
+                     plot_scan, plot_series, plot_tile_banks, plot_times,
+                     store4, store_release, table, watch)
 
 device
 
 # %% [markdown]
 # ## How can many threads make a running sum?
 #
-# A **scan** replaces each element by the sum of all elements up to it; in NumPy it is `cumsum`.
-# In a loop, every step needs the step before. How can many threads share that work?
+# A **scan** (a *prefix sum*) replaces each element by the sum of all elements up to it; in NumPy it is `cumsum`.
+# In a loop, every step needs the step before. How can many threads share that?
 # And a scan moves what a copy moves: each element is loaded once and stored once. How near does it come to a copy?
 #
 # We begin with tiles of 1,024 elements, each scanned by itself by one block.
 #
 # Let every element add its left neighbour: each now holds a sum of two.
 # Then let it add what is two to the left: a sum of four. Then four to the left, eight and so on.
-# This is the scan of Hillis and Steele.
 
 # %%
 SIZE, ALL = 1024, 0xFFFFFFFF    # elements of a tile, all lanes of a warp
@@ -55,11 +55,11 @@ plot_scan(16, [[(i - step, i) for i in range(step, 16)]
                for step in (1, 2, 4, 8)])
 
 # %% [markdown]
-# A cell names the elements that its sum covers. A line goes from a sum to the one it is added to.
-# Cells in the stronger shade are ready: their sums begin at element 0.
+# A cell names the elements that its sum covers; in the stronger shade it is ready.
 #
-# **Add the sum that ends 1 before, then 2 before, 4, 8 and so on.**
-# A thread keeps its sum in a register, and shows it to the others in shared memory.
+# So 16 elements take four steps, and 1,024 ten. This is the scan of Hillis and Steele; an adder built so is called **Kogge–Stone**.
+#
+# A thread keeps its sum in a register. It stores it to shared memory, waits, adds what stands `step` before, and waits again. (A device function needs no `device=True`.)
 
 # %%
 @cuda.jit
@@ -89,11 +89,10 @@ def scan_doubling(out, src):
 doubled = count(scan_doubling)
 
 # %% [markdown]
-# Why two barriers in each step?
-# Without the second, a fast thread may store its next sum before a slow one has loaded this one.
-# It is the same without a register, when each step changes the tile *in place*, in one line.
-# `watch` shows a block of 64 threads, step by step: six sweeps over the tile, with a barrier before each.
-# Which cell does warp 1 load too late in the first sweep?
+# Why does it wait twice in each step?
+# Try it with one barrier, and the sums in the tile itself; `watch` shows it with 64 threads.
+#
+# **Predict.** Warp 0 comes first. Which cell does warp 1 load too late?
 
 # %%
 @cuda.jit
@@ -122,10 +121,10 @@ SIZE = 1024
 film
 
 # %% [markdown]
-# In the film warp 0 adds to cell 31 in the first sweep, and thread 32 then loads the new sum.
-# Write after read: in the step of distance 16, thread 32 must load cell 16 before thread 16 adds to it, and nothing orders the two.
+# In the film warp 0 adds to cell 31 in the first doubling, and thread 32 then loads the new sum.
+# Write after read: whoever needs the old sum must have loaded it before its owner stores the new one. The second barrier makes it so: load, barrier, store.
 #
-# ## Fewer additions: two sweeps
+# ## Fewer additions
 #
 # **Predict.** How many additions does a tile of 1,024 take, and how many would a loop take?
 #
@@ -135,8 +134,21 @@ film
 #
 # </details>
 #
-# Most of these sums are never needed.
-# Add up pairs, pairs of pairs and so on, up to the whole tile. Then, on the way down, fill in what is between.
+# Nine times the work of the loop: few steps, but not **work-efficient**.
+# So add up pairs, pairs of pairs and so on, up to the whole tile, as in a reduction. Then, on the way down, fill in what is between. An adder built so is called **Brent–Kung**.
+
+# %%
+up = [[(right - step, right) for right in range(2 * step - 1, 16, 2 * step)]
+      for step in (1, 2, 4, 8)]
+down = [[(right - step, right) for right in range(3 * step - 1, 16, 2 * step)]
+        for step in (4, 2, 1)]
+
+plot_scan(16, up + down)
+
+# %% [markdown]
+# In no step does a thread store to a cell that another one loads, so one barrier a step is enough.
+#
+# Half as many threads do it, each with two elements to load. In the step of distance d, thread i adds to element 2d(i + 1) − 1; on the way down, d further on. The tile has rows of 32 elements, and `width` says how many cells a row has.
 
 # %%
 @cuda.jit
@@ -155,28 +167,13 @@ def add_left(tile, right, step):
             tile[left >> uint32(5), left & uint32(31)])
 
 
-up = [[(right - step, right) for right in range(2 * step - 1, 16, 2 * step)]
-      for step in (1, 2, 4, 8)]
-down = [[(right - step, right) for right in range(3 * step - 1, 16, 2 * step)]
-        for step in (4, 2, 1)]
-
-plot_scan(16, up + down)
-
-# %% [markdown]
-# Steps 1 to 4 go up, steps 5 to 7 down.
-# In each step, no thread stores to a cell that another one loads. So one barrier a step is enough, and the scan is in place.
-#
-# **Add up pairs, pairs of pairs and so on, then fill in between.**
-# The tile has 32 rows of 32 elements, and `width` says how many cells a row has; 32 for now.
-
 # %%
 def make_sweeping(width):
     @cuda.jit
     def scan_sweeping(out, src):
         """Add up pairs, pairs of pairs and so on, then fill in between."""
         tile = cuda.shared.array((32, width), float32)
-        lane, warp = lane_and_warp()
-        i = uint32(cuda.threadIdx.x)
+        i, (lane, warp) = uint32(cuda.threadIdx.x), lane_and_warp()
         first = uint32(SIZE * cuda.blockIdx.x + i)
         for row in range(0, 32, 16):
             at = uint32(first + 32 * row)
@@ -186,53 +183,34 @@ def make_sweeping(width):
             cuda.syncthreads()
             add_left(tile, uint32(2 * step * uint32(i + 1) - 1), step)
             step = uint32(2 * step)
-        while step > 1:
-            step = uint32(step >> uint32(1))
+        step = uint32(SIZE // 4)
+        while step > 0:
             cuda.syncthreads()
             add_left(tile, uint32(2 * step * uint32(i + 1) + step - 1), step)
+            step = uint32(step // 2)
         cuda.syncthreads()
         for row in range(0, 32, 16):
             if uint32(first + 32 * row) < src.size:
                 out[uint32(first + 32 * row)] = tile[uint32(warp + row), lane]
     return scan_sweeping
 
-# %%
-def counts(runs):
-    """What the emulator counts of each scan, for one tile."""
-    return table(["for one tile", "additions", "barriers",
-                  "requests of shared memory", "their wavefronts"],
-        [(name, it.operations.float32 / 4, it.waits.block,
-          it.bank_conflicts.requests / 4, it.bank_conflicts.wavefronts / 4)
-         for name, it in runs.items()])
-
-
-swept = count(make_sweeping(32), SIZE // 2)
-counts({"doubling": doubled, "sweeps": swept})
-
 # %% [markdown]
-# The sweeps need 2,036 additions instead of 9,217, and fewer than half of the requests, but these take twice as many wavefronts:
-# in the step of distance d, neighbouring lanes work 2d words apart, so more and more of them meet in one bank.
-#
-# With rows of 33 cells, each row begins one bank further than the row above.
+# In the step of distance d, neighbouring lanes work 2d words apart, so more and more of them meet in one bank. Rows of 33 cells begin one bank further than the row above. The picture has the cells that a warp loads from the left in the step of distance 4: every eighth element, no two in one bank.
 
 # %%
+swept = count(make_sweeping(32), SIZE // 2)
 padded = count(make_sweeping(33), SIZE // 2)
-print(counts({"doubling": doubled, "sweeps": swept, "padded": padded}))
 
 row, col = np.mgrid[0:8, 0:33]
 lefts = [divmod(8 * lane + 3, 32) for lane in range(32)]
 plot_tile_banks((33 * row + col) % 32, lefts, padding=1)
 
 # %% [markdown]
-# The outlined cells are what a warp loads from the left in the step of distance 4: every eighth element, no two in one bank.
-# Of the 915 bank conflicts of a tile, 52 are left.
-#
 # ## Without shared memory: shuffles
 #
-# The lanes of a warp can hand sums over in registers: `cuda.shfl_up_sync(ALL, total, d)` gives each lane the `total` of the lane d below.
-# Five doublings scan a warp, with no barrier and no shared memory.
-# **Scan each warp, scan the warps' sums, add those before a warp.**
-# Every warp scans the warps' sums for itself, which saves a second barrier.
+# `cuda.shfl_up_sync(ALL, total, d)` gives each lane the `total` of the lane d below. Five doublings scan a warp, with no barrier and no shared memory.
+#
+# Then the last lane of each warp, which has the warp's sum, stores it. After one barrier *every* warp loads all sums and scans them for itself; else one warp would scan them, and all wait again for its result. `scan_sums` returns what is before a warp, and the sum of all.
 
 # %%
 @cuda.jit
@@ -270,17 +248,42 @@ def scan_shuffling(out, src):
         out[at] = before + total
 
 
-tile_runs = {"doubling": doubled, "sweeps": swept, "padded": padded,
-             "shuffles": count(scan_shuffling)}
-counts(tile_runs)
+shuffled = count(scan_shuffling)
 
 # %% [markdown]
-# One barrier instead of 21, and 64 requests instead of 277. But there are 9,280 additions: each warp scans its own 32 elements, and then the sums of all warps.
-#
 # ## Four elements at a time
 #
-# A thread that takes four neighbours adds three times by itself, and then needs one scan of the warp for all four: a *four*, loaded by one request of 16 bytes.
-# A thread may also have several fours, 128 elements apart; `values` holds them one after the other. All its indices are known once the loops are unrolled, so this local array lies in registers.
+# A lane with four neighbours, a *four*, adds three times by itself. Then the warp scans the lanes' sums, once for four elements instead of four times. It is called **thread coarsening**. And a four is loaded by one request of 16 bytes.
+
+# %%
+plot_fours([3, 1, 0, 2, 4, 1, 1, 0, 2, 2, 5, 0, 1, 1, 1, 3])
+
+# %% [markdown]
+# Here is the kernel, whose parts come below. `values` holds a thread's fours: a local array, in registers, as all its indices are known once the loops are unrolled.
+
+# %%
+@cuda.jit
+def scan_fours(out, src):
+    """Add up a four in each thread, then the warps' sums, join and store."""
+    values = cuda.local.array(4, float32)
+    sums = cuda.shared.array(8, float32)
+    lane, warp = lane_and_warp()
+    first = first_of(uint32(cuda.blockIdx.x), 4)
+    load_fours(values, src, first)
+    before, total = scan_sums(scan_warp(add_up(values), lane), sums)
+    join(values, lane)
+    store_fours(out, first, values, before)
+
+
+@cuda.jit
+def first_of(tile, elements):
+    """Where this thread's fours begin in a tile."""
+    lane, warp = lane_and_warp()
+    warps = uint32(tile * uint32(cuda.blockDim.x >> 5) + warp)
+    return uint32(32 * elements * warps + 4 * lane)
+
+# %% [markdown]
+# A thread may have several fours. A warp's second fours follow all of its first ones, 128 elements further on, so that lanes stay side by side.
 
 # %%
 @cuda.jit
@@ -310,6 +313,9 @@ def store_fours(out, first, values, before):
                     out[uint32(at + j)] = before + values[k + j]
 
 
+# %% [markdown]
+# `add_up` scans each four by itself and returns the thread's sum. The warp's sum is all that other warps need, so it is made first; only then `join` scans the lanes, four by four, and carries on from one to the next.
+
 # %%
 @cuda.jit
 def add_up(values):
@@ -335,42 +341,43 @@ def join(values, lane):
         carry += cuda.shfl_sync(ALL, total, 31)
 
 
-# %%
-@cuda.jit
-def first_of(tile, elements):
-    """Where this thread's fours begin in a tile."""
-    lane, warp = lane_and_warp()
-    warps = uint32(tile * uint32(cuda.blockDim.x >> 5) + warp)
-    return uint32(32 * elements * warps + 4 * lane)
+# %% [markdown]
+# ## What does a tile cost?
+#
+# What the emulator counts of the five ways:
 
-
-@cuda.jit
-def scan_fours(out, src):
-    """Add up a four in each thread, then the warps' sums, join and store."""
-    values = cuda.local.array(4, float32)
-    sums = cuda.shared.array(8, float32)
-    lane, warp = lane_and_warp()
-    first = first_of(uint32(cuda.blockIdx.x), 4)
-    load_fours(values, src, first)
-    before, total = scan_sums(scan_warp(add_up(values), lane), sums)
-    join(values, lane)
-    store_fours(out, first, values, before)
-
-
-tile_runs["fours"] = count(scan_fours, SIZE // 4)
-counts(tile_runs)
+# %% tags=["hide-input"]
+# Tabulates what the emulator counts for one tile.
+tile_runs = {"doubling": doubled, "sweeps": swept, "padded": padded,
+             "shuffles": shuffled, "fours": count(scan_fours, SIZE // 4)}
+compare(tile_runs,
+        {"additions": lambda it: it.operations.float32 / 4,
+         "barriers": lambda it: it.waits.block,
+         "shared requests": lambda it: it.bank_conflicts.requests / 4,
+         "their wavefronts": lambda it: it.bank_conflicts.wavefronts / 4},
+        by="for one tile")
 
 # %% [markdown]
-# The fours take a quarter of the requests and, for 1,024 elements, no more than 8 warps.
+# The sweeps make a fifth of the additions and fewer than half of the requests that lanes want. But warps also issue requests in which no lane takes part, and shuffles go through the data path, too.
 #
-# ## What the clock says
-#
-# From here on the array has 2²⁸ elements: 1 GiB, of which L2 holds a small part.
-# **Predict.** Which of the five scans is the slowest, and how near does the best one come to a copy?
+# **Predict.** In most steps of the sweeps, most warps have nothing to add. Order the five by what the data path passes, and by time.
 
-# %% tags=["timing"]
+# %% tags=["assembly", "timing", "hide-input"]
+# Prepares to count what the data path passes, and to measure 2²⁸ elements.
 N = 2**28
 src, dst = np.zeros(N, np.float32), np.zeros(N, np.float32)
+TILES = {"doubling": (scan_doubling, SIZE),
+         "sweeps": (make_sweeping(32), SIZE // 2),
+         "padded": (make_sweeping(33), SIZE // 2),
+         "shuffles": (scan_shuffling, SIZE), "fours": (scan_fours, SIZE // 4)}
+
+
+def path(kernel, threads):
+    """What the data path passes for a tile, counted with the machine code."""
+    code = assemble(kernel)[4, threads](small, small)
+    run = emulate(kernel, assembly=code)[4, threads](0 * small, small)
+    return {name: count / 4 for name, count in vars(run.data_path).items()
+            if name != "by_line"}
 
 
 def clock(kernel, blocks, threads, *arrays, moved=2):
@@ -378,71 +385,102 @@ def clock(kernel, blocks, threads, *arrays, moved=2):
     return measure(kernel, bytes=moved * src.nbytes)[blocks, threads](*arrays)
 
 
-def clock_tiles(kernel, threads):
-    """Measure a scan of tiles of 1,024 elements."""
-    return clock(kernel, N // SIZE, threads, dst, src)
+# %% tags=["assembly", "timing", "hide-input"]
+# Compares what the data path passes, counted and measured.
+def path_busy(m):
+    """The cycles in which the data path is busy, for a tile."""
+    busy, cycles = (m.counters.get(name, np.nan)
+                    for name in ("l1_data_percent", "cycles"))
+    cores = cuda.get_current_device().MULTIPROCESSOR_COUNT
+    return busy / 100 * cycles * cores / (N / SIZE)
 
 
-times = {"doubling": clock_tiles(scan_doubling, SIZE),
-         "sweeps": clock_tiles(make_sweeping(32), SIZE // 2),
-         "padded": clock_tiles(make_sweeping(33), SIZE // 2),
-         "shuffles": clock_tiles(scan_shuffling, SIZE),
-         "fours": clock_tiles(scan_fours, SIZE // 4)}
+def per_warp(m):
+    """The instructions of warps for 32 elements."""
+    return m.counters.get("instructions", np.nan) / (N / 32)
 
 
-# %% tags=["timing"]
-def busy(names):
-    """Each rung's time and what it asks of a multiprocessor."""
-    counted = [times[name].counters.get for name in names]
-    return table(["rung", "time, µs", "% of the driver's copy's rate",
-                  "instructions per 32 elements", "issue slots used, %",
-                  "L1/shared data path busy, %", "warps wait most for"],
-        [(name, times[name].median_us, 100 * times[name].share_of_copy,
-          get("instructions", np.nan) / (N / 32), get("issue_percent"),
-          get("l1_data_percent"), next(iter(times[name].waits), ""))
-         for name, get in zip(names, counted, strict=True)])
+paths = {name: path(*it) for name, it in TILES.items()}
+times = {name: clock(kernel, N // SIZE, threads, dst, src)
+         for name, (kernel, threads) in TILES.items()}
 
+compare({name: (paths[name], times[name]) for name in TILES},
+        {"with lanes": lambda it: it[0]["requests"],
+         "without a lane": lambda it: it[0]["without_lane"],
+         "shuffles": lambda it: it[0]["shuffles"],
+         "path cycles, counted": lambda it: it[0]["wavefronts"],
+         "measured": lambda it: path_busy(it[1])}, by="for one tile")
 
-busy(list(times))
+# %% tags=["timing", "hide-input"]
+# Compares the times, and what is busy.
+compare(times, "µs", {"instructions per 32 elements": per_warp},
+        "issue slots used, %", "data path busy, %", "memory busy, %",
+        "waits most for", "% of a copy", by="tiles")
 
 # %% [markdown]
-# - *sweeps* make a fifth of the additions but take 14% longer: bank conflicts keep the data path 92.5% busy.
-# - *padded* takes 41% less time than that. Now 86% of the issue slots are used: two sweeps need 138 instructions for 32 elements, a doubling 104.
-# - *shuffles* need 64 instructions and one barrier, and still wait for memory most: a thread has 4 bytes in flight.
-# - *fours* have 16 bytes in flight and need 25 instructions. They reach 98% of the copy's rate.
+# Counted and measured agree within a tenth. A tile of *sweeps* issues 976 requests for shared memory, and one of *doubling* 640. With the conflicts, the path passes two and a half times as much, is busy nearly always, and sets the pace.
+# *padded* has 52 conflicts left of 915, and takes two fifths less time. Now the issue slots are as busy as the path: two sweeps take a third more instructions than a doubling. So few additions are not few instructions.
+# *doubling* keeps nothing busy for half of the time: its warps wait most at 20 barriers.
+
+# %% [markdown]
+# *fours* take less than half the time of *shuffles*, 98% of a copy's rate. But three things have changed: instructions, requests, and bytes in flight, of which each thread has 16 and not 4.
+#
+# To find out, let *fours* have fewer blocks at a time, so that a multiprocessor has as little in flight. Dynamic shared memory, which the kernel does not use, keeps the others out.
+#
+# **Predict.** How long do they take then?
+
+# %% tags=["timing", "hide-input"]
+# Measures fours with two, four and all eight blocks on a multiprocessor.
+allow_dynamic_shared(scan_fours, 100 * 1024)
+resident = {blocks: measure(scan_fours, bytes=2 * src.nbytes)[
+                N // SIZE, SIZE // 4, 0, 1024 * kb](dst, src)
+            for blocks, kb in {2: 100, 4: 50, 8: 0}.items()}
+compare({"shuffles": (8, times["shuffles"])}
+        | {f"fours, {blocks} blocks": (4 * blocks, it)
+           for blocks, it in resident.items()},
+        {"KB in flight on each": lambda it: it[0]}, "µs", "GB/s")
+
+# %% [markdown]
+# With as much in flight, *fours* are a tenth faster than *shuffles*; the rest is [bytes in flight](25_reduction.ipynb).
 #
 # ## Across blocks: three launches
 #
-# What a tile lacks is the sum of all tiles before it.
-# **Add up each tile; scan the sums; scan each tile from the sum of those before it.**
-# These are three launches: all sums must be there before the first is used.
+# What a tile lacks is the sum of all tiles before it. So one launch adds up each tile, a second scans the sums, and a third scans each tile from the sum of those before it.
 
 # %%
 def make_ends(fours, threads):
+    """The first and the last of the three launches."""
     elements, warps = 4 * fours, threads // 32
+
     @cuda.jit(launch_bounds=threads)
     def sum_tiles(tile_sums, src):
         """Add up a tile."""
         values = cuda.local.array(elements, float32)
         sums = cuda.shared.array(warps, float32)
-        tile, lane = uint32(cuda.blockIdx.x), lane_and_warp()[0]
+        tile, (lane, warp) = uint32(cuda.blockIdx.x), lane_and_warp()
         load_fours(values, src, first_of(tile, elements))
         end = scan_sums(scan_warp(add_up(values), lane), sums)[1]
         if cuda.threadIdx.x == 0:
             tile_sums[tile] = end
+    return sum_tiles, make_last(elements, warps, threads)
 
+
+# %%
+def make_last(elements, warps, threads):
+    """The last of the three launches."""
     @cuda.jit(launch_bounds=threads)
     def scan_from(out, src, tile_sums):
         """Scan a tile from the sum of all tiles before it."""
         values = cuda.local.array(elements, float32)
         sums = cuda.shared.array(warps, float32)
-        tile, lane = uint32(cuda.blockIdx.x), lane_and_warp()[0]
+        tile, (lane, warp) = uint32(cuda.blockIdx.x), lane_and_warp()
         load_fours(values, src, first_of(tile, elements))
         before = scan_sums(scan_warp(add_up(values), lane), sums)[0]
-        before += element(tile_sums, uint32(tile - 1))   # before tile 0: 0
+        if tile > 0:
+            before += tile_sums[uint32(tile - 1)]
         join(values, lane)
         store_fours(out, first_of(tile, elements), values, before)
-    return sum_tiles, scan_from
+    return scan_from
 
 
 # %%
@@ -463,6 +501,8 @@ def scan_in_turn(sums):
         cuda.syncthreads()
 
 
+# %% tags=["hide-input"]
+# Emulates or measures the three launches.
 def in_three(act, sum_tiles, scan_from, launch, out, src, sums):
     """Emulate or measure the three launches."""
     return (act(sum_tiles)[launch](sums, src),
@@ -474,11 +514,12 @@ def in_three(act, sum_tiles, scan_from, launch, out, src, sums):
 #
 # <details><summary>Answer</summary>
 #
-# The first loads it, the last loads and stores it: three times the array, 1.5 times what a copy moves. So at least 0.75 ms.
+# The first loads it, the last loads and stores it: three times the array, 1.5 times what a copy moves. So 0.75 ms.
 #
 # </details>
 
-# %% tags=["timing"]
+# %% tags=["timing", "hide-input"]
+# Checks the three launches, and measures them.
 TILE, THREADS = 2**14, 512      # elements of a tile: 8 fours a thread
 ends, tiles = make_ends(8, THREADS), N // TILE
 
@@ -502,15 +543,20 @@ table(["launch", "times the array, counted", "predicted, µs", "time, µs"],
           sum(it.median_us for it in launches))])
 
 # %% [markdown]
-# Together the launches take as long as their bytes predict, within 1%.
+# <details><summary>For the curious: is that what bytes predict?</summary>
 #
+# Together they take what their bytes predict, but by luck: reading alone is faster than half of a copy, and one block scans the sums for far longer than these few bytes need.
+#
+# </details>
+
+# %% [markdown]
 # ## In one launch: look back
 #
-# Could a block get the sum before its tile within the same launch? Yes, if three things hold.
+# Could a block get the sum before its tile in the same launch? It would have to wait for another block. It may, if:
 #
-# - *A block that others wait for is running.* Blocks may start in any order, so a block takes the next free tile by an atomic addition. All tiles before it belong to blocks that have started.
-# - *What is read is complete.* A tile publishes a status and a float32 in one word of 64 bits: first `SUM` with its own sum, later `PREFIX` with the sum of everything up to its end.
-# - *Both sides are ordered.* `store_release` stores a word after all that its thread stored before; `load_acquire` loads it before all that its thread loads next.
+# - *Who is waited for is running.* Blocks start in any order, so a block takes the next free tile by an atomic. All tiles before it belong to blocks that have started, and who runs goes on running while others wait (**forward progress**).
+# - *What is read is complete.* A tile publishes a status and a float32 in one word of 64 bits.
+# - *Both sides are ordered*, if they pass more than this word, as in `running_totals`: `store_release`, a store with [a fence](19_from_block_to_block.ipynb) in it, comes after all that its thread stored before, and `load_acquire` before all that its thread loads next.
 
 # %%
 WAIT, SUM, PREFIX = 0, 1, 2     # what a tile has published
@@ -541,16 +587,18 @@ def read(word):
 
 
 # %% [markdown]
-# (`view` takes the same 32 bits as a number of another type.)
+# (`view` takes the same bits as another type.)
 #
-# A tile looks at the one before it.
-# If that has its prefix, this is all; if it has only its sum, add that and look one further; if it has nothing yet, look again.
-# So no tile waits until the one before it has *finished*, only until it has published something.
+# If each tile waited for the one before to *finish*, that would be a chain. So a tile publishes twice. As soon as it has added itself up, it publishes its own sum; later its **prefix**, the sum of everything up to its end.
+#
+# Who needs a prefix looks at the tile before. If that has its prefix, this is all. If it has only its sum, add that and look one further. If it has nothing yet, look again.
 # This is the **decoupled look-back** of Merrill and Garland.
-#
-# **Take the next tile, publish its sum, look back, publish, store.**
-# All warps join their fours; then one warp looks back, and the others wait for it.
-# (`launch_bounds=(threads, resident)` limits the registers, so that `resident` blocks of `threads` threads fit on a multiprocessor.)
+
+# %%
+plot_look_backs([(0, 4), (0.5, 4), (1, 6), (1.5, 3.5), (2, 4)])
+
+# %% [markdown]
+# Tile 3 waits until tile 2 has its sum, and not for its prefix. Tile 4 looks at three, and waits for none.
 
 # %%
 @cuda.jit
@@ -564,16 +612,9 @@ def look_back_singly(words, tile, lane):
             tile = uint32(tile - 1) if status == SUM else uint32(0)
     return before
 
-
-def scan(kernel, a, fours=2, threads=64):
-    """Emulate a scan in one launch, and check it."""
-    tiles = max(1, -(-a.size // (4 * fours * threads)))
-    out = np.full(a.size, np.nan, np.float32)
-    words, taken = np.zeros(tiles, np.uint64), np.zeros(1, np.uint32)
-    run = emulate(kernel)[tiles, threads](out, a, words, taken)
-    check(out, a.astype(np.float64).cumsum())
-    return run
-
+# %% [markdown]
+# One warp looks back, and the others wait for it at a barrier.
+# (`launch_bounds=(threads, resident)` limits the registers, so that `resident` such blocks fit on a multiprocessor.)
 
 # %%
 def make_once(look_back, fours, threads, resident):
@@ -605,10 +646,12 @@ def make_once(look_back, fours, threads, resident):
 # %% [markdown]
 # ## A warp looks back at 32 tiles
 #
-# Loading a word that another block has just stored takes a journey to L2, and each step of `look_back_singly` waits for one.
-# A warp can make 32 of these journeys at once.
+# To load a word that another block has just stored is a journey to L2, and each step of `look_back_singly` waits for one. A warp can ask for 32 words at once.
 #
-# Then all lanes need the sum of what they found. `cuda.shfl_xor_sync(ALL, value, d)` gives each lane the value of the lane whose number differs in the bit of d, and its own to that one. Both add, so after d = 1, 2, 4, 8, 16 each lane has the sum of all 32, with no lane to hand it out.
+# Then all lanes need the sum of what they found. With `shfl_xor_sync`, lanes swap in pairs: with the neighbour, then two lanes away, then four, and so on. After five swaps and additions each lane has the sum of all.
+
+# %% [markdown]
+# If all 32 tiles have published something, the warp adds up back to the nearest prefix. If there is none, it adds all, and goes on before them. (`all_sync`: does it hold in all lanes? `ballot_sync`: a bit from each. `ffs` finds the lowest bit that is set, and counts from 1: the nearest prefix is in lane `ffs` − 1.)
 
 # %%
 @cuda.jit
@@ -618,9 +661,6 @@ def add_lanes(value):
         value += cuda.shfl_xor_sync(ALL, value, 1 << k)
     return value
 
-# %% [markdown]
-# **Ask for the words of 32 tiles; if all have something, add up the sums back to the nearest prefix; if there is none, go on with the 32 before.**
-# (`cuda.ffs` finds the lowest bit that is set, and counts from 1: the nearest prefix is in lane `ffs` − 1.)
 
 # %%
 @cuda.jit
@@ -642,24 +682,35 @@ def look_back(words, tile, lane):
     return before
 
 
+plot_look_back(["prefix"] * 5 + ["sum"] * 9, lanes=8)
+
+# %% [markdown]
+# The warp of tile 14 looks back, here with 8 lanes. It adds what is marked with a plus; the second look finds a prefix.
+#
+# Both are right, and without a race:
+
+# %%
+def scan(kernel, a, fours=2, threads=64):
+    """Emulate a scan in one launch, and check it."""
+    tiles = max(1, -(-a.size // (4 * fours * threads)))
+    out = np.full(a.size, np.nan, np.float32)
+    words, taken = np.zeros(tiles, np.uint64), np.zeros(1, np.uint32)
+    run = emulate(kernel)[tiles, threads](out, a, words, taken)
+    check(out, a.astype(np.float64).cumsum())
+    return run
+
+
 ragged = few[:10_007]
 small_once = make_once(look_back, 2, 64, 1)
 runs = [scan(it, ragged)
         for it in (make_once(look_back_singly, 2, 64, 1), small_once)]
-plot_look_back(["prefix"] * 5 + ["sum"] * 9, lanes=8)
+runs[1]
 
-# %% [markdown]
-# The warp of tile 14 looks back, here with 8 lanes instead of 32. It adds what is marked with a plus; the second look finds a prefix.
-#
-# ## More tiles in flight
-#
-# While a block looks back, its tile stays in registers, and the block asks memory for nothing.
-# Other blocks must keep memory busy meanwhile.
-# How much a multiprocessor holds of the array is a count: fours × 16 bytes × threads × blocks. It was 8 × 16 × 512 × 2 bytes, 128 KB, so far.
-#
-# Does more help? Take 12 fours in 256 threads, 48 KB a block. Dynamic shared memory, which the kernel does not use, keeps the number of blocks down:
+# %% tags=["timing", "hide-input"]
+# Measures both ways to look back.
+taken = np.zeros(1, np.uint32)
 
-# %% tags=["timing"]
+
 def clock_once(look_back, fours, threads, resident, tile):
     """Measure a scan in one launch."""
     words = np.zeros(-(-N // tile), np.uint64)
@@ -667,10 +718,25 @@ def clock_once(look_back, fours, threads, resident, tile):
                  threads, dst, src, words, taken)
 
 
-taken = np.zeros(1, np.uint32)
 times["one by one"] = clock_once(look_back_singly, 8, 512, 2, 2**14)
 times["32 at a time"] = clock_once(look_back, 8, 512, 2, 2**14)
+compare({name: times[name] for name in ("one by one", "32 at a time")},
+        "µs", "GB through memory", "memory busy, %", "% of a copy",
+        "waits most for")
 
+# %% [markdown]
+# One launch, one by one, moves two thirds of the bytes of three launches in the same time. 32 tiles at a time take 8% less.
+# The warps mostly wait at the barrier, for the one that looks back, and memory is busy for less than two thirds of the time.
+#
+# ## More tiles in flight
+#
+# While a block looks back, its tile stays in registers, and it asks memory for nothing: other blocks must.
+# How much of the array a multiprocessor holds is a count: 16 bytes for each four of each thread of each block. It was 128 KB so far.
+#
+# **Predict.** Does more help? Take 12 fours in 256 threads, which is 48 KB a block, and one to four blocks:
+
+# %% tags=["timing", "hide-input"]
+# Measures one to four blocks, kept down by dynamic shared memory.
 kernel, words = make_once(look_back, 12, 256, 4), np.zeros(21846, np.uint64)
 allow_dynamic_shared(kernel, 200 * 1024)
 held = {blocks: measure(kernel, bytes=2 * src.nbytes)[
@@ -679,26 +745,155 @@ held = {blocks: measure(kernel, bytes=2 * src.nbytes)[
 times["more in flight"] = held[4]
 times["larger tiles"] = clock_once(look_back, 12, 512, 2, 24 * 1024)
 
-print(busy(["one by one", "32 at a time", "more in flight", "larger tiles"]))
 plot_series([48 * blocks for blocks in held],
             {"12 fours": [it.median_us for it in held.values()]},
             "KB of the array held by a multiprocessor", limit_us=copy_us,
             limit_label="the driver's copy")
 
 # %% [markdown]
-# One by one, one launch moves a third less than three and takes as long, within 2%. 32 tiles at a time take 8% less.
-# Its other warps wait at the barrier for the one that looks back, and memory is 64% busy.
+# Four times as many blocks, and as much held, save a third of the time. (It is not the bytes alone: the 128 KB of *32 at a time* took as long as 96 KB here.) Tiles twice as large, with as much held, hardly save more.
 #
-# The more a multiprocessor holds, the less time: 192 KB instead of 48 save 33%.
-# Tiles twice as large, with as much held, save another 1%. Memory is 73% busy then, and moves as many bytes as for a copy.
+# ## What is left above a copy?
 #
-# ## Special numbers, and rounding
+# The last rung moves as many bytes as a copy and takes longer. For what? Take parts away from it, and keep its shape.
 #
-# NaN and infinities must reach each sum behind them, and none before.
-# `scan_warp` therefore skips a lane with `if`, instead of adding 0 times its value: 0 times NaN is NaN.
-# And how far can rounding take a sum from the exact one?
+# - *copy:* load the tile, and store it.
+# - *no look:* scan the tile and publish it, but look at no other.
+# - *one look:* add what the tile before has in its word, whatever it is: a journey, but no waiting for anybody.
+#
+# (The last two give wrong sums.)
 
 # %%
+@cuda.jit
+def look_nowhere(words, tile, lane):
+    """0, as if nothing came before."""
+    return float32(0)
+
+
+@cuda.jit
+def look_once(words, tile, lane):
+    """What the word of the tile before has now, complete or not."""
+    at = uint32(max(int32(tile) - 1, 0))
+    return read(load_acquire(words, at))[1]
+
+
+def make_copy(fours, threads, resident):
+    """A copy in the shape of a scan in one launch."""
+    elements = 4 * fours
+
+    @cuda.jit(launch_bounds=(threads, resident))
+    def copy_tiles(out, src, taken):
+        """Take the next tile, load it and store it."""
+        values = cuda.local.array(elements, float32)
+        first = first_of(next_tile(taken), elements)
+        load_fours(values, src, first)
+        store_fours(out, first, values, float32(0))
+    return copy_tiles
+
+
+# %% tags=["timing", "hide-input"]
+# Measures what is left when parts are taken away.
+copied = clock(make_copy(12, 512, 2), words.size // 2, 512, dst, src, taken)
+without = {look: clock_once(look, 12, 512, 2, 24 * 1024)
+           for look in (look_nowhere, look_once)}
+parts = {"copy": copied, "no look": without[look_nowhere],
+         "one look": without[look_once], "look back": times["larger tiles"]}
+compare(parts, "µs", "memory busy, %", "% of a copy", "waits most for",
+        by="in the last rung's shape")
+
+# %% [markdown]
+# A copy in this shape is as fast as the driver's. Of what is left, scanning the tile is half, and one journey to L2 more than a third. Waiting for other blocks, which we feared most, is a tenth.
+# So waiting less would save little; hiding the journey, as by asking before `join`, we did not try.
+#
+# ## What changed
+
+# %% tags=["assembly", "hide-input"]
+# Counts the registers of each rung.
+kernels = {name: kernel for name, (kernel, _) in TILES.items()} | {
+    "one by one": make_once(look_back_singly, 8, 512, 2),
+    "32 at a time": make_once(look_back, 8, 512, 2),
+    "more in flight": make_once(look_back, 12, 256, 4),
+    "larger tiles": make_once(look_back, 12, 512, 2)}
+state = np.zeros(4, np.uint64), np.zeros(1, np.uint32)
+registers = {
+    name: assemble(it)[4, 256](
+        small, small, *(() if name in tile_runs else state)).registers
+    for name, it in kernels.items()}
+
+# %% tags=["timing", "hide-input"]
+# Tabulates the rungs that scan the whole array, by turns with CUB's scan.
+changes = {"three launches": "",
+           "one by one": "2 instead of 3 times the array",
+           "32 at a time": "fewer waits in turn",
+           "more in flight": "192 KB held, not 128",
+           "larger tiles": "half as many tiles"}
+tile_changes = {"doubling": "log n steps", "sweeps": "fewer additions",
+                "padded": "few conflicts", "shuffles": "one barrier",
+                "fours": "four elements a thread"}
+ladder = {name: baseline(f"scan, {name}").median_us
+          for name in ("copy", *tile_changes, *changes, "CUB")}
+cpp = {name: baseline(f"scan, {name} in C++") for name in (
+    "doubling", "shuffles", "larger tiles")}
+table(["rung", "scans", "what changed", "registers", "time, µs",
+       "% of the copy's rate", "% of CUB's rate", "in C++, µs"],
+    [(name, "tiles" if name in tile_runs else "all", change,
+      registers.get(name, ""), ladder[name],
+      100 * ladder["copy"] / ladder[name],
+      "" if name in tile_runs else 100 * ladder["CUB"] / ladder[name],
+      cpp[name].median_us if name in cpp else "")
+     for name, change in (tile_changes | changes).items()])
+
+# %% tags=["timing", "hide-input"]
+# Draws those that scan the whole array.
+plot_times([*changes, "CUB"], [ladder[name] for name in (*changes, "CUB")],
+           limit_us=ladder["copy"], limit_label="the driver's copy")
+
+# %% [markdown]
+# <details><summary>For the curious: this table</summary>
+#
+# The first five rungs scan tiles only, so they have no share of CUB's rate. These times, by turns with another copy, include setting `words` and `taken` to zero, and are of −1, 0 and 1; `measure` ran on zeros. In C++ *larger tiles* take 5% longer; we do not know why.
+#
+# </details>
+#
+# And for other sizes?
+
+# %% tags=["timing", "hide-input"]
+# Draws the rates of a copy, CUB and the last rung over sizes.
+LENGTHS = 2**12, 2**16, 2**20, 2**24
+
+
+def rate(name, n):
+    """What a scan of n elements moves in a second, in GB."""
+    at = f"scan, {name}" + ("" if n == N else f" 2^{n.bit_length() - 1}")
+    return 8 * n / baseline(at).median_us / 1e3
+
+
+sizes = {shown: {f"2^{n.bit_length() - 1}": rate(name, n)
+                 for n in (*LENGTHS[1:], N)}
+         for shown, name in (("a copy", "copy"), ("CUB", "CUB"),
+                             ("one launch", "larger tiles"))}
+plot_rates(sizes)
+
+# %% [markdown]
+# At 2²⁰ elements the last rung and CUB's scan are about level; at 2²⁴ and 2²⁸ the last rung is faster, at 2¹⁶ CUB's.
+
+# %% [markdown]
+# <details><summary>For the curious: special numbers</summary>
+#
+# NaN and infinities must reach each sum behind them, and none before. `scan_warp` therefore skips a lane with `if`, instead of adding 0 times its value: 0 times NaN is NaN. (A sum that begins with −0.0 is 0.0 here, since each prefix begins at 0.0; the two compare equal.)
+#
+# For an *exclusive* scan, without the element itself, do not subtract it at the end: ∞ − ∞ is NaN.
+#
+# </details>
+#
+# <details><summary>For the curious: rounding</summary>
+#
+# If an element takes part in at most m additions, a sum is off by about m · 2⁻²⁴ times the sum of all *magnitudes*, at most. In a loop, m is the number of elements. In `scan_once` with f fours it is f + 13 until a tile has its sum, 7 for each tile that looks back in turn, and 2 at the end. The cell below has both; each error is far below its bound, and the scan's is the smaller one.
+#
+# </details>
+
+# %% tags=["hide-input"]
+# Scans special numbers, and compares rounding errors with their bounds.
 special = ragged.copy()
 special[[3000, 5000, 7000]] = np.inf, -np.inf, np.nan
 with np.errstate(invalid="ignore"):
@@ -714,66 +909,38 @@ def error(out, a):
 
 
 a = random.random(100_003, dtype=np.float32)
-out, parts = np.zeros_like(a), -(-a.size // 512)
-small_once[parts, 64](out, a, np.zeros(parts, np.uint64),
-                      np.zeros(1, np.uint32))
+out, blocks = np.zeros_like(a), -(-a.size // 512)
+emulate(small_once)[blocks, 64](out, a, np.zeros(blocks, np.uint64),
+                                np.zeros(1, np.uint32))
 errors = {"a loop": error(a.cumsum(), a), "one launch": error(out, a)}
 table(["in 2⁻²⁴ of the sum of magnitudes", "error", "bound m"],
       [("a loop", errors["a loop"], a.size),
-       ("one launch", errors["one launch"], 2 + 13 + 2 + 7 * parts)])
+       ("one launch", errors["one launch"], 2 + 13 + 2 + 7 * blocks)])
 
 # %% [markdown]
-# Each addition may be off by 2⁻²⁴ of its result.
-# If an element takes part in at most m additions, a sum is off by about m · 2⁻²⁴ times the sum of all *magnitudes*, at most.
-# In a loop, m is the number of elements.
-# In `scan_once` with f fours it is f + 13 until a tile has its sum, 7 for each tile that looks back in turn, and 2 at the end.
-# Both errors are far below their bounds, and the scan's is the smaller one: parallel sums are shorter chains.
+# ## What is a scan for?
 #
-# (A sum that begins with −0.0 is 0.0 here, since each prefix begins at 0.0; the two compare equal.)
-#
-# ## What changed
+# For places. Of the elements that one keeps, each goes behind all that are kept before it, and a scan of zeros and ones counts these. Here each block keeps what is positive:
 
-# %% tags=["assembly"]
-kernels = {"doubling": scan_doubling, "sweeps": make_sweeping(32),
-           "padded": make_sweeping(33), "shuffles": scan_shuffling,
-           "fours": scan_fours,
-           "one by one": make_once(look_back_singly, 8, 512, 2),
-           "32 at a time": make_once(look_back, 8, 512, 2),
-           "more in flight": make_once(look_back, 12, 256, 4),
-           "larger tiles": make_once(look_back, 12, 512, 2)}
-state = np.zeros(4, np.uint64), np.zeros(1, np.uint32)
-registers = {
-    name: assemble(it)[4, 256](
-        small, small, *(() if name in tile_runs else state)).registers
-    for name, it in kernels.items()}
+# %%
+@cuda.jit
+def keep_positive(out, src):
+    """Move a tile's positive elements to its front, in their order."""
+    sums = cuda.shared.array(32, float32)
+    tile, at = uint32(cuda.blockIdx.x), uint32(cuda.grid(1))
+    value, lane = element(src, at), lane_and_warp()[0]
+    total = scan_warp(float32(value > 0), lane)
+    before = scan_sums(total, sums)[0]
+    if value > 0:
+        out[uint32(SIZE * tile + uint32(before + total) - 1)] = value
 
-# %% tags=["timing"]
-changes = {"doubling": "log n steps", "sweeps": "fewer additions",
-           "padded": "no conflicts", "shuffles": "one barrier",
-           "fours": "a quarter of the requests", "three launches": "",
-           "one by one": "2 instead of 3 times the array",
-           "32 at a time": "fewer waits in turn",
-           "more in flight": "192 KB held, not 128",
-           "larger tiles": "half as many tiles"}
-ladder = {name: baseline(f"scan, {name}").median_us
-          for name in ("copy", *changes, "CUB")}
-cpp = {name: baseline(f"scan, {name} in C++") for name in (
-    "doubling", "shuffles", "larger tiles")}
-print(table(["rung", "scans", "what changed", "registers", "time, µs",
-             "% of the copy's rate", "% of CUB's rate", "in C++, µs"],
-    [(name, "tiles" if name in tile_runs else "all", change,
-      registers.get(name, ""), ladder[name],
-      100 * ladder["copy"] / ladder[name], 100 * ladder["CUB"] / ladder[name],
-      cpp[name].median_us if name in cpp else "")
-     for name, change in changes.items()]))
 
-plot_times([*changes, "CUB"], [ladder[name] for name in (*changes, "CUB")],
-           limit_us=ladder["copy"], limit_label="the driver's copy")
+kept, tile = np.zeros_like(small), small[:SIZE]
+run = emulate(keep_positive)[4, SIZE](kept, small)
+check(kept[:np.sum(tile > 0)], tile[tile > 0])
+run
 
 # %% [markdown]
-# The first five rungs scan tiles only; the others scan the whole array.
-# These times were recorded by turns with CUB and the copy, and include setting `words` and `taken` to zero: they are within 3% of those above.
-#
 # ## On your own
 #
 # ★ In the step of distance 4, how many banks do the lanes of a warp load from if a row has 34 cells? Guess, then ask `count(make_sweeping(34), 512)`.
@@ -830,7 +997,7 @@ task.check(running_maximum)
 #         out[i] = best
 # ```
 #
-# No lane needs a smallest number to begin with: it leaves out what is not there.
+# No lane needs a smallest number to begin with: it leaves out what is not there. (Without the guard, this would still be right: a lane that has none below gets its own value back, and a maximum may take that twice. A sum may not.)
 #
 # </details>
 #
@@ -841,19 +1008,13 @@ task.check(running_maximum)
 # %% [markdown]
 # ## In practice
 #
-# Call CuPy's `cumsum` or CUB's `DeviceScan`; write a scan when it is part of another kernel.
+# Call CuPy's `cumsum` or CUB's `DeviceScan`; write a scan when it is part of another kernel. `words` and `taken` must be zero before each launch.
 #
-# `words` and `taken` must be zero before each launch. `measure` gives arrays their contents back.
-#
-# How far a tile looks back depends on which tiles are ready, so the last bits may differ from run to run. Three launches always give the same bits.
-#
-# Look-back needs blocks that go on running while others wait for them.
-#
-# For a scan without the element itself, do not subtract it at the end: ∞ − ∞ is NaN.
+# How far a tile looks back differs from run to run, and so may the last bits. Three launches always give the same.
 #
 # ## Further reading
 #
 # - [Decoupled look-back](https://research.nvidia.com/publication/2016-03_single-pass-parallel-prefix-scan-decoupled-look-back), by its authors: CUB's scan.
 # - [Parallel prefix sum](https://developer.nvidia.com/gpugems/gpugems3/part-vi-gpu-computing/chapter-39-parallel-prefix-sum-scan-cuda): doubling, sweeps and padding in 2007.
 #
-# *Next:* [Count a billion bytes in the time it takes to read them](27_histogram.ipynb): each sum here has a place of its own; what if thousands of threads add to the same 256 counters?
+# *Next:* [Count a billion bytes almost as fast as they can be read](27_histogram.ipynb): each sum here has a place of its own; what if thousands of threads add to the same 256 counters?

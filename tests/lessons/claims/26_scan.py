@@ -1,21 +1,52 @@
-"""What the lesson says of its counts and measurements, and when it is true."""
+"""What the lesson says of its counts and measurements, and when it is true.
+
+Each cause has its control. That the data path sets the pace of the sweeps: what it
+passes, counted with the machine code and by Nsight Compute, and the same sweeps without
+conflicts. What bytes in flight are worth: the same kernel with fewer blocks. What is
+left above a copy: the last rung without one of its parts, in the same shape.
+"""
 
 from helpers import assemble, emulate, exercise
 from tests.lessons.claims import about
+from thirty_two_lanes.core.hardware import H200
+
+AGREED = 0.1  # between what is counted and what is measured
+
+
+def us(it, name):
+    return it.times[name].median_us
 
 
 def saved(it, name, of):
     """The part of another rung's time that a rung saves."""
-    return 1 - it.times[name].median_us / it.times[of].median_us
+    return 1 - us(it, name) / us(it, of)
 
 
 def counted(it, name, counter):
     return it.times[name].counters[counter]
 
 
-def waits(it, name, reason):
-    """The share of a reason in what a rung's warps waited for."""
-    return it.times[name].waits.get(reason, 0)
+def busiest(it, name):
+    """The most of what can be busy, in percent."""
+    parts = "issue", "l1_data", "l2", "memory"
+    return max(counted(it, name, f"{part}_percent") for part in parts)
+
+
+def passed(it, name):
+    """What the data path passes for a tile, by Nsight Compute."""
+    return counted(it, name, "lsu_wavefronts") / (it.N / it.SIZE)
+
+
+def busy(it, name):
+    """The cycles for which the data path is busy for a tile."""
+    cycles = counted(it, name, "l1_data_percent") / 100 * counted(it, name, "cycles")
+    return H200.multiprocessors * cycles / (it.N / it.SIZE)
+
+
+def issued(it, name):
+    """The requests for shared memory that the warps of a tile issue."""
+    own = it.tile_runs[name].bank_conflicts.requests / 4
+    return own + it.paths[name]["without_lane"]
 
 
 def longest_wait(it, name):
@@ -54,148 +85,186 @@ def sums(it):
     return sum(launch.median_us for launch in it.launches)
 
 
+def predicted(it):
+    """The time of each of the three launches, if bytes take what they do in a copy."""
+    return [by * it.copy_us / 2 for by in it.moved]
+
+
+def share_of_rest(it, name, of):
+    """What a part takes, of what the last rung takes beyond a copy in its shape."""
+    rest = it.parts["look back"].median_us - it.parts["copy"].median_us
+    return (it.parts[name].median_us - it.parts[of].median_us) / rest
+
+
+def overlap(it, size):
+    """Do the middle halves of the times of the last rung and of CUB's scan overlap?"""
+    names = "larger tiles", "CUB"
+    ours, theirs = (it.baseline(f"scan, {name}{size}") for name in names)
+    return ours.lower_us <= theirs.upper_us and theirs.lower_us <= ours.upper_us
+
+
 def held_kb(fours, threads, blocks):
     return fours * 16 * threads * blocks / 1024
 
 
-def by_turns(it):
-    """How far the times that were recorded by turns are from the others, at most."""
-    return max(abs(it.ladder[name] / m.median_us - 1) for name, m in it.times.items())
-
-
 CLAIMS = {
-    "thread 32 must load cell 16 before thread 16 adds to it": lambda it: (
+    "So 16 elements take four steps, and 1,024 ten": lambda it: 2**10 == it.SIZE,
+    "Write after read: whoever needs the old sum must have loaded it": lambda it: (
         emulate(it.scan_in_place_wrong)[4, 1024](it.dst[:4096] * 0, it.small)
         .races[0].kind == "WAR"
+    ),
+    "adds to cell 31 in the first doubling, and thread 32 then loads": lambda it: (
+        [(1, 31, "stores"), (1, 32, "loads")]
+        == [(row[1], *row[3:5]) for row in it.film.cells("tile", 31)][2:4]
     ),
     "10 · 1,024 − 1,023 = 9,217 times": lambda it: (
         9217 == 10 * 1024 - 1023 == additions(it, "doubling")
     ),
-    "The sweeps need 2,036 additions instead of 9,217": lambda it: (
-        [2036, 9217] == [additions(it, "sweeps"), additions(it, "doubling")]
-    ),
-    "and fewer than half of the requests, but these take twice as many wavefronts": (
-        lambda it: (
-            it.swept.bank_conflicts.requests < it.doubled.bank_conflicts.requests / 2
-            and round(
-                it.swept.bank_conflicts.wavefronts
-                / it.doubled.bank_conflicts.wavefronts
-            )
-            == 2
-        )
+    "Nine times the work of the loop": lambda it: (
+        about("9", additions(it, "doubling") / 1023)
     ),
     "every eighth element, no two in one bank": lambda it: 32 == len(banks(33, 4)),
-    "Of the 915 bank conflicts of a tile, 52 are left": lambda it: (
-        [915, 52] == [conflicts(it, 32), conflicts(it, 33)]
+    "The sweeps make a fifth of the additions and fewer than half of the requests that "
+    "lanes want": lambda it: (
+        about("0.2", additions(it, "sweeps") / additions(it, "doubling"))
+        and it.swept.bank_conflicts.requests < it.doubled.bank_conflicts.requests / 2
+    ),
+    # the control of the sweeps: without their conflicts
+    "Counted and measured agree within a tenth": lambda it: all(
+        abs(it.paths[name]["wavefronts"] / of(it, name) - 1) < AGREED
+        for name in it.TILES
+        for of in (passed, busy)
+    ),
+    "A tile of *sweeps* issues 976 requests for shared memory, and one of *doubling* "
+    "640": lambda it: (
+        [976, 640] == [round(issued(it, name)) for name in ("sweeps", "doubling")]
+    ),
+    "the path passes two and a half times as much, is busy nearly always, and sets the "
+    "pace": lambda it: (
+        2.4 < passed(it, "sweeps") / passed(it, "doubling") < 2.7
+        and counted(it, "sweeps", "l1_data_percent") == busiest(it, "sweeps") > 90
+        and us(it, "sweeps") == max(us(it, name) for name in it.TILES)
+    ),
+    "*padded* has 52 conflicts left of 915, and takes two fifths less time": (
+        lambda it: 0.38 < saved(it, "padded", "sweeps") < 0.43
+        and [915, 52] == [conflicts(it, width) for width in (32, 33)]
+    ),
+    "Now the issue slots are as busy as the path: two sweeps take a third more "
+    "instructions than a doubling": lambda it: (
+        counted(it, "padded", "issue_percent") == busiest(it, "padded") > 80
+        and counted(it, "padded", "l1_data_percent") > 80
+        and 1.25 < per_32(it, "padded") / per_32(it, "doubling") < 1.4
+    ),
+    "*doubling* keeps nothing busy for half of the time: its warps wait most at 20 "
+    "barriers": lambda it: (
+        busiest(it, "doubling") < 50
+        and longest_wait(it, "doubling") == "a barrier"
+        and it.doubled.waits.block == 20
+    ),
+    "*fours* take less than half the time of *shuffles*, 98% of a copy's rate": (
+        lambda it: saved(it, "fours", "shuffles") > 0.5
+        and about("98%", it.times["fours"].share_of_copy)
+    ),
+    "three things have changed: instructions, requests, and bytes in flight": (
+        lambda it: per_32(it, "fours") < 0.5 * per_32(it, "shuffles")
+        and it.tile_runs["fours"].bank_conflicts.requests
+        == it.tile_runs["shuffles"].bank_conflicts.requests / 4
+    ),
+    # the control: the same kernel with as little in flight
+    "With as much in flight, *fours* are a tenth faster than *shuffles*": lambda it: (
+        0.08 < 1 - it.resident[2].median_us / us(it, "shuffles") < 0.12
+        and 2 * 256 * 16 == 2 * 1024 * 4  # bytes on a multiprocessor
+        and it.resident[2].median_us > 2 * it.resident[8].median_us
+    ),
+    "One launch, one by one, moves two thirds of the bytes of three launches in the "
+    "same time": (
+        lambda it: 0.65 < it.times["one by one"].traffic["memory"] / 12 / it.N < 0.67
+        and abs(us(it, "one by one") / sums(it) - 1) < 0.02
+        and abs(it.ladder["one by one"] / it.ladder["three launches"] - 1) < 0.02
+    ),
+    "32 tiles at a time take 8% less": lambda it: about(
+        "8%", saved(it, "32 at a time", "one by one")
+    ),
+    "The warps mostly wait at the barrier, for the one that looks back, and memory is "
+    "busy for less than two thirds of the time": lambda it: (
+        longest_wait(it, "32 at a time") == "a barrier"
+        and counted(it, "32 at a time", "memory_percent") < 66
+    ),
+    "Four times as many blocks, and as much held, save a third of the time": (
+        lambda it: about("0.33", 1 - it.held[4].median_us / it.held[1].median_us)
+    ),
+    "the 128 KB of *32 at a time* took as long as 96 KB here": lambda it: (
+        abs(us(it, "32 at a time") / it.held[2].median_us - 1) < 0.01
+        and [128, 96] == [held_kb(8, 512, 2), held_kb(12, 256, 2)]
+    ),
+    "Tiles twice as large, with as much held, hardly save more": lambda it: (
+        0 < saved(it, "larger tiles", "more in flight") < 0.03
+    ),
+    "The last rung moves as many bytes as a copy and takes longer": lambda it: (
+        abs(it.times["larger tiles"].traffic["memory"] / 8 / it.N - 1) < 0.02
+        and us(it, "larger tiles") > 1.15 * it.copy_us
+    ),
+    # the controls: the same kernel without a part of its work
+    "A copy in this shape is as fast as the driver's": lambda it: (
+        abs(it.copied.median_us / it.copy_us - 1) < 0.01
+    ),
+    "scanning the tile is half, and one journey to L2 more than a third. Waiting for "
+    "other blocks, which we feared most, is a tenth": lambda it: (
+        about("0.5", share_of_rest(it, "no look", "copy"))
+        and 0.33 < share_of_rest(it, "one look", "no look") < 0.4
+        and about("0.1", share_of_rest(it, "look back", "one look"))
+    ),
+    "At 2²⁰ elements the last rung and CUB's scan are about level; at 2²⁴ and 2²⁸ the "
+    "last rung is faster, at 2¹⁶ CUB's": lambda it: (
+        overlap(it, " 2^20")
+        and not any(overlap(it, at) for at in (" 2^16", " 2^24", ""))
+        and all(
+            (it.rate("larger tiles", n) > it.rate("CUB", n)) == (n > 2**16)
+            for n in (*it.LENGTHS[1:], it.N)
+        )
+    ),
+    "In C++ *larger tiles* take 5% longer": lambda it: about(
+        "5%", it.cpp["larger tiles"].median_us / it.ladder["larger tiles"] - 1
+    ),
+    "a scan of zeros and ones counts these": lambda it: (
+        0 < it.kept[:1024].nonzero()[0].size == (it.small[:1024] > 0).sum()
+    ),
+    "a local array, in registers": lambda it: all(
+        scanned(it, name).stack == 0 for name in ("fours", "larger tiles")
+    ),
+    "Together they take what their bytes predict, but by luck: reading alone is faster "
+    "than half of a copy, and one block scans the sums for far longer than these few "
+    "bytes need": lambda it: (
+        abs(sums(it) / sum(predicted(it)) - 1) < 0.02
+        and abs(sum(it.moved) - 3) < 0.02
+        and it.launches[0].median_us < 0.97 * predicted(it)[0]
+        and it.launches[1].median_us > 20 * predicted(it)[1]
+    ),
+    "It was 128 KB so far": lambda it: 128 == held_kb(8, 512, 2),
+    "12 fours in 256 threads, which is 48 KB a block": lambda it: (
+        48 == held_kb(12, 256, 1)
+    ),
+    "each error is far below its bound, and the scan's is the smaller one": (
+        lambda it: 100 * it.errors["one launch"] < 17 + 7 * it.blocks
+        and 100 * it.errors["a loop"] < it.a.size
+        and it.errors["one launch"] < it.errors["a loop"]
+    ),
+    "it is f + 13 until a tile has its sum, 7 for each tile": lambda it: (
+        it.errors["one launch"] < 17 + 7 * it.blocks
     ),
     "16: two words in each, so a request takes 2 wavefronts": lambda it: (
         16 == len(banks(34, 4))
     ),
     "A tile has 257 bank conflicts then, instead of 52": lambda it: (
-        257 == conflicts(it, 34)
-    ),
-    "One barrier instead of 21, and 64 requests instead of 277": lambda it: (
-        [1, 21] == [it.tile_runs[name].waits.block for name in ("shuffles", "sweeps")]
-        and [256, 1108]
-        == [
-            it.tile_runs[name].bank_conflicts.requests
-            for name in ("shuffles", "sweeps")
-        ]
-    ),
-    "there are 9,280 additions": lambda it: 9280 == additions(it, "shuffles"),
-    "take a quarter of the requests": lambda it: (
-        it.tile_runs["fours"].bank_conflicts.requests
-        == it.tile_runs["shuffles"].bank_conflicts.requests / 4
-    ),
-    "*sweeps* make a fifth of the additions but take 14% longer": lambda it: (
-        about("0.2", additions(it, "sweeps") / additions(it, "doubling"))
-        and about("14%", -saved(it, "sweeps", "doubling"))
-    ),
-    "bank conflicts keep the data path 92.5% busy": lambda it: (
-        about("92.5", counted(it, "sweeps", "l1_data_percent"))
-        and counted(it, "sweeps", "shared_load_conflicts")
-        > 10 * counted(it, "padded", "shared_load_conflicts")
-    ),
-    "*padded* takes 41% less time than that": lambda it: about(
-        "41%", saved(it, "padded", "sweeps")
-    ),
-    "Now 86% of the issue slots are used": lambda it: about(
-        "86", counted(it, "padded", "issue_percent")
-    ),
-    "two sweeps need 138 instructions for 32 elements, a doubling 104": lambda it: (
-        about("138", per_32(it, "padded")) and about("104", per_32(it, "doubling"))
-    ),
-    "*shuffles* need 64 instructions and one barrier": lambda it: about(
-        "64", per_32(it, "shuffles")
-    ),
-    "and still wait for memory most": lambda it: (
-        longest_wait(it, "shuffles") == "global or local memory"
-    ),
-    "need 25 instructions": lambda it: about("25", per_32(it, "fours")),
-    "They reach 98% of the copy's rate": lambda it: about(
-        "98%", it.times["fours"].share_of_copy
-    ),
-    "the launches take as long as their bytes predict, within 1%": lambda it: (
-        abs(sums(it) / (sum(it.moved) * it.copy_us / 2) - 1) < 0.01
-        and abs(sum(it.moved) - 3) < 0.02
-    ),
-    "so this local array lies in registers": lambda it: all(
-        scanned(it, name).stack == 0 for name in ("fours", "larger tiles")
-    ),
-    "within 3% of those above": lambda it: by_turns(it) < 0.03,
-    "8 × 16 × 512 × 2 bytes, 128 KB": lambda it: 128 == held_kb(8, 512, 2),
-    "Take 12 fours in 256 threads, 48 KB a block": lambda it: 48 == held_kb(12, 256, 1),
-    "Both errors are far below their bounds, and the scan's is the smaller one": (
-        lambda it: (
-            100 * it.errors["one launch"] < 17 + 7 * it.parts
-            and 100 * it.errors["a loop"] < it.a.size
-            and it.errors["one launch"] < it.errors["a loop"]
-        )
-    ),
-    "it is f + 13 until a tile has its sum, 7 for each tile": lambda it: (
-        it.errors["one launch"] < 17 + 7 * it.parts
+        [257, 52] == [conflicts(it, 34), conflicts(it, 33)]
     ),
     "Which two lines must acquire and release?": lambda it: (
         2 == exercise("running_totals").lines
     ),
-    "The [assignment](assignments/26_scan.ipynb) has 4 exercises": lambda it: True,
-    "Ask for the words of 32 tiles": lambda it: all(
+    "Both are right, and without a race": lambda it: all(
         not run.races and not run.barriers for run in it.runs
     ),
-    "Three launches always give the same bits": lambda it: (
+    "Three launches always give the same": lambda it: (
         all(not run.races for run in it.three)
-    ),
-    "one launch moves a third less than three and takes as long, within 2%": (
-        lambda it: (
-            0.65 < it.times["one by one"].traffic["memory"] / 12 / it.N < 0.67
-            and abs(it.times["one by one"].median_us / sums(it) - 1) < 0.02
-            and abs(it.ladder["one by one"] / it.ladder["three launches"] - 1) < 0.02
-        )
-    ),
-    "32 tiles at a time take 8% less": lambda it: about(
-        "8%", saved(it, "32 at a time", "one by one")
-    ),
-    "Its other warps wait at the barrier for the one that looks back": lambda it: (
-        longest_wait(it, "32 at a time") == "a barrier"
-    ),
-    "and memory is 64% busy": lambda it: about(
-        "64", counted(it, "32 at a time", "memory_percent")
-    ),
-    "192 KB instead of 48 save 33%": lambda it: about(
-        "33%", 1 - it.held[4].median_us / it.held[1].median_us
-    ),
-    "save another 1%": lambda it: about(
-        "1%", saved(it, "larger tiles", "more in flight")
-    ),
-    "Memory is 73% busy then, and moves as many bytes as for a copy": lambda it: (
-        about("73", counted(it, "larger tiles", "memory_percent"))
-        and abs(it.times["larger tiles"].traffic["memory"] / 8 / it.N - 1) < 0.02
-    ),
-    "six sweeps over the tile, with a barrier before each": lambda it: (
-        6 == sum(step.get("e") == "pass" for step in it.film.record()["steps"])
-    ),
-    "warp 0 adds to cell 31 in the first sweep, and thread 32 then loads": lambda it: (
-        [(1, 31, "stores"), (1, 32, "loads")]
-        == [(row[1], *row[3:5]) for row in it.film.cells("tile", 31)][2:4]
     ),
 }
