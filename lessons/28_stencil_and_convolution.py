@@ -1,15 +1,15 @@
 # %% [markdown]
 # # Compute each cell from its neighbours
 #
-# *45 minutes*
+# *60 minutes*
 #
-# **What you'll do:** take a step of heat through a cube in less than 5% more time than a copy takes, and filter an image with 121 weights at 83% of what the arithmetic units allow.
+# **What you'll do:** let heat spread through a cube, a step in hardly more time than a copy of the cube takes.
 #
 # **What you'll learn:**
 #
-# - tell by two counts whether memory or arithmetic sets the limit
+# - find out what sets a kernel's pace, by what is busy
 # - walk along one axis, with the neighbours along that axis in registers
-# - put weights into the instructions themselves, and do two filters in one pass
+# - weigh a tile against what it costs to fill
 #
 # **What you'll need:** halos, as in [Use a tile where it pays](13_shared_memory.ipynb), and `load4` and `store4` of [the transpose](21_transpose.ipynb).
 
@@ -17,9 +17,9 @@
 import numpy as np
 from numba import cuda, float32, uint32
 
-from helpers import (assemble, baseline, check, device, emulate, exercise,
-                     expect, load4, measure, plot_reuse, plot_strip_walk,
-                     plot_times, store4, table)
+from helpers import (assemble, baseline, check, compare, device, emulate,
+                     exercise, expect, load4, measure, plot_layer_walk,
+                     plot_neighbours, plot_sides, plot_times, store4)
 
 
 def part(function):
@@ -30,17 +30,20 @@ def part(function):
 device
 
 # %% [markdown]
-# ## Heat in a cube
+# ## Seven cells for one
 #
-# Each cell of a cube has a temperature. In a step of time, it moves towards that of its six neighbours.
-# Cells on the surface keep theirs.
-# A rule that computes a cell from its neighbours is a **stencil**; this one needs seven cells.
-#
-# A step must load each cell once and store it once: 8 bytes.
-# Its nine operations take far less time. A copy moves the same bytes, so it is our limit.
-#
-# A cell is [z, y, x], and x runs along a row. All indices have the type uint32, as in [the matrix product](23_matrix_product.ipynb).
-# **Each thread loads a cell and its six neighbours.**
+# Each cell of a cube has a temperature. In a step of time it moves a little towards the temperatures of its six neighbours, and cells on the surface keep theirs.
+# A rule that makes each cell from its old value and those of its neighbours is a **stencil**. This one takes seven cells (a *seven-point stencil*):
+
+# %%
+plot_neighbours({
+    (0, 0, 0): "here", (0, 0, -1): "west", (0, 0, 1): "east",
+    (0, -1, 0): "north", (0, 1, 0): "south",
+    (-1, 0, 0): "below", (1, 0, 0): "above"})
+
+# %% [markdown]
+# How fast can a step be? Memory must deliver each cell once, and take it back once. The nine operations of a cell need far less time than that.
+# So no step is faster than a copy of the cube, and a copy is what we measure all steps by.
 
 # %%
 SHARE, SIX = np.float32(0.125), np.float32(6)
@@ -52,7 +55,8 @@ def spread(here, west, east, north, south, below, above):
     around = west + east + north + south + below + above
     return here + SHARE * (around - SIX * here)
 
-
+# %% tags=["hide-input"]
+# Says what all cells are after one step, in float64.
 def stepped(src):
     """All cells after one step, in float64."""
     old, inner = src.astype(np.float64), (slice(1, -1),) * 3
@@ -62,6 +66,14 @@ def stepped(src):
             for by in -1, 1:
                 new[inner] += SHARE * (np.roll(old, by, axis) - old)[inner]
     return new
+
+# %% [markdown]
+# ## Load all seven
+#
+# First the plain way: each thread makes a cell, and loads all seven.
+# A cell is [z, y, x], and x runs along a row. So a warp has 32 cells of a row, and coalesced loads.
+#
+# (`inside` asks whether a cell has all its neighbours. Indices have the type uint32, as in [the transpose](21_transpose.ipynb), which saves instructions.)
 
 # %%
 @part
@@ -84,179 +96,325 @@ def step_plain(out, src):
             src[uint32(z - 1), y, x], src[uint32(z + 1), y, x])
         out[z, y, x] = new
 
+# %% [markdown]
+# We shall compare several kernels. Each is a *rung*: a kernel, the threads of a block, and the cells that such a block covers along x, y and z. Here the last two are the same.
+
 # %%
+PLAIN = step_plain, (32, 8, 4), (32, 8, 4)
+
+# %% tags=["hide-input"]
+# Emulates rungs on a small cube, and checks them there.
 random = np.random.default_rng(0)
 cube = random.random((18, 34, 128), dtype=np.float32)
-INNER = 16 * 32 * 126       # cells inside of our small cube
 
 
-def over(shape, *sides):
-    """Blocks that cover a shape; a block covers so many along x, y, z."""
-    return tuple(max(1, -(-n // side)) for n, side in zip(
-        shape[::-1], sides, strict=True))
+def over(shape, covers):
+    """Blocks that cover a shape; a block covers so much along x, y and z."""
+    return tuple(max(1, -(-n // many)) for n, many in zip(
+        shape[::-1], covers, strict=True))
 
 
 def step(rung, src, flat=False):
     """Emulate a step, check it, and return the run."""
-    kernel, threads, *sides = rung
+    kernel, threads, covers = rung
     out = src.copy()        # both have the same surface
     out[1:-1, 1:-1, 1:-1] = np.nan
     arrays = [it.ravel() if flat else it for it in (out, src)]
-    run = emulate(kernel)[over(src.shape, *sides), threads](*arrays)
+    run = emulate(kernel)[over(src.shape, covers), threads](*arrays)
     check(out, stepped(src) if min(src.shape) > 2 else src)
     return run
 
+# %% tags=["hide-input", "timing"]
+# Measures rungs on a large cube.
+SHAPE = 512, 512, 512
+big = np.zeros((2, *SHAPE), np.float32)
+rungs = {it: (baseline(f"step, {it}"),) for it in (
+    "copy", "plain in C++", "walk in C++", "layer in C++", "known in C++")}
 
-PLAIN = step_plain, (32, 8, 4), 32, 8, 4
-in_plain = step(PLAIN, cube)
+
+def climb(name, rung, flat=False):
+    """Keep a rung's time beside others', its counters, and its run."""
+    kernel, threads, covers = rung
+    arrays = big.reshape(2, -1) if flat else big
+    m = measure(kernel)[over(SHAPE, covers), threads](*arrays)
+    rungs[name] = baseline(f"step, {name}"), m, step(rung, cube, flat)
+
+# %% tags=["hide-input"]
+# Says what the tables compare.
+def for_32(counter):
+    """A column: a count of the large cube, for 32 of its cells."""
+    def count(row):
+        if row[1:]:
+            return 32 * row[1].counters.get(counter, np.nan) / np.prod(SHAPE)
+    return count
+
+
+def us_to_issue(row):
+    """For how much of its time a rung uses the issue slots, in µs."""
+    if row[1:]:
+        return row[0].median_us * row[1].counters["issue_percent"] / 100
+
+
+COUNTS = {"loads for 32 cells": for_32("global_load_requests"),
+          "instructions for 32 cells": for_32("instructions")}
+BUSY = "issue slots used, %", "data path busy, %", "memory busy, %"
+ISSUE = {"µs to issue": us_to_issue}
+
+
+def side_by_side(*names):
+    """Some rungs' counts, what they keep busy, and their times."""
+    return compare({it: rungs[it] for it in names}, COUNTS, *BUSY, ISSUE, "µs")
 
 # %% [markdown]
-# Blocks have 32 × 8 × 4 threads, so a warp has 32 cells of a row.
-#
-# **Predict.** How many requests to global memory does a warp make for 32 cells?
+# **Predict.** How many requests does a warp make for its 32 cells? And must memory deliver a cell seven times?
 #
 # <details><summary>Answer</summary>
 #
-# Seven loads and a store. (The table says a little more: at the edges, warps have fewer than 32 cells.)
-# Each cell is loaded by seven threads, so caches can serve six loads of seven.
+# Seven loads and a store.
+# Seven threads load each cell, but caches can serve six of them: memory must deliver it once.
 #
 # </details>
 #
-# The times are recorded on a cube of 512 × 512 × 512 cells with cold caches, all rungs by turns with the driver's copy.
+# The times are those of a cube of 512 × 512 × 512 cells with cold caches, all rungs by turns with the driver's copy.
 
-# %% tags=["timing"]
-KINDS = "loads", "stores", "shared loads", "shared stores"
-counted, limit_us = {}, {"step": baseline("step, copy").median_us}
-
-
-def count(name, run, elements):
-    """Keep a rung's requests for 32 elements, by kind and together."""
-    rows = run.coalescing.by_kind, run.bank_conflicts.by_kind
-    found = [32 * by[it].requests / elements if it in by else 0
-             for by in rows for it in ("load", "store")]
-    counted[name] = dict(zip(KINDS, found, strict=True), requests=sum(found))
-
-
-def compare(ladder, *names):
-    """The rungs' requests for 32 elements, times, and shares of the limit."""
-    us = {it: baseline(f"{ladder}, {it}").median_us for it in names}
-    return table(["rung", *KINDS, "time, µs", "% of the limit"],
-                 [(name, *(counted.get(f"{ladder}, {name}", {}).get(it, "")
-                           for it in KINDS), it, 100 * limit_us[ladder] / it)
-                  for name, it in us.items()])
-
-
-count("step, plain", in_plain, INNER)
-compare("step", "copy", "plain", "plain in C++")
+# %% tags=["hide-input", "timing"]
+# Measures the plain step beside a copy.
+climb("plain", PLAIN)
+side_by_side("copy", "plain", "plain in C++")
 
 # %% [markdown]
-# The plain step takes 2.9 times as long as the copy, and in C++ still 2.4 times.
-# Which count has to fall?
+# Three times as long as the copy. What holds the step up?
 #
-# ## A tile with a halo
+# It is not memory, which is busy for less than a third of the time, nor L1's data path. Busiest are the issue slots: in two of three cycles, a scheduler issues an instruction.
+# A warp executes more than a hundred for its 32 cells. Seven load, one stores, and seven compute the step. Most of the others compute *where* the cells are. To issue them all takes 480 µs, nearly two copies' time, even if no warp ever waits.
 #
-# A block needs 34 × 10 × 6 cells for its 32 × 8 × 4: its own and a **halo** around them.
-# That is 2 loads of a cell instead of 7.
+# (The twin in C++ takes a fifth less time. But not only the language differs: it computes one index, and adds distances to that. So do the twins of later rungs.)
+
+# %% [markdown]
+# ## Bring each cell once for the block
 #
-# **Predict.** How long should the step take, if loads set the pace?
+# Threads of a block need the same cells. So let the block bring each into shared memory once: its own cells, and those around them (the *halo*).
+# Who brings these? Each thread brings its own cell, and a thread at a side of the block also the one beyond it:
+
+# %%
+plot_sides(4, 8)
+
+# %% [markdown]
+# Here that is drawn for one layer of a small block. Corners are missing: no cell of this stencil needs a neighbour across two sides.
+#
+# `side` says in which direction a thread has a side to look after. (A uint32 has no -1: here that is its largest number, and as sums wrap around, to add it takes 1 away.)
+# A block's cell [y, x] lies at `tile[y + 1, x + 1]`, so that those beyond have room.
+
+# %%
+@part
+def side(place, last):
+    """-1 in the first place, 1 in the last, 0 in all others."""
+    return uint32(place == last) - uint32(place == 1)
+
+
+@part
+def share(tile, src, cell, z, y, x):
+    """Put a cell into a layer's tile; from a side, the one beyond, too."""
+    i, j = uint32(cuda.threadIdx.x + 1), uint32(cuda.threadIdx.y + 1)
+    tile[j, i] = cell
+    if inside(src, z, y, x):
+        to = side(i, 32)
+        if to != 0:
+            tile[j, uint32(i + to)] = src[z, y, uint32(x + to)]
+        to = side(j, 8)
+        if to != 0:
+            tile[uint32(j + to), i] = src[z, uint32(y + to), x]
+
+# %% [markdown]
+# And `spread_in` takes the four neighbours in the layer from a tile:
+
+# %%
+@part
+def spread_in(tile, here, below, above):
+    """A cell after one step, with the neighbours of its layer in a tile."""
+    i, j = uint32(cuda.threadIdx.x + 1), uint32(cuda.threadIdx.y + 1)
+    return spread(here, tile[j, uint32(i - 1)], tile[j, uint32(i + 1)],
+                  tile[uint32(j - 1), i], tile[uint32(j + 1), i],
+                  below, above)
+
+# %% [markdown]
+# A block of 32 × 8 × 4 threads has such a tile for each of its four layers, and one layer more below and above. `share` looks after the sides of a layer; for these two layers, the kernel does so itself.
+#
+# **Predict.** How many loads does a warp make for its 32 cells now? If loads set the pace: how long does the step take?
 #
 # <details><summary>Answer</summary>
 #
-# 2/7 of the plain step's time. A copy takes longer, so: as long as a copy.
+# One for its own cells, and one for the two beyond its ends. Two of eight warps also bring a row, and two of four layers another: 2.75 instead of 7.
+# At that pace the step would take two fifths of the time, hardly longer than a copy.
 #
 # </details>
-#
-# **Load the block's cells and their halo, wait, then take all seven from the tile.**
 
 # %%
 @cuda.jit
 def step_tiled(out, src):
-    """Load the block's cells and a halo, wait, then take all from the tile."""
+    """Bring the block's cells and those around, wait, take all from there."""
     tile = cuda.shared.array((6, 10, 34), float32)
-    left, top = uint32(32 * cuda.blockIdx.x), uint32(8 * cuda.blockIdx.y)
-    first = uint32(4 * cuda.blockIdx.z)
-    x, y, z = cuda.threadIdx.x, cuda.threadIdx.y, cuda.threadIdx.z
-    cell = uint32(32 * (8 * z + y) + x)
-    while cell < 34 * 10 * 6:
-        c, b = uint32(cell % 34), uint32(cell // 34 % 10)
-        a = uint32(cell // 340)
-        k, j, i = uint32(first + a), uint32(top + b), uint32(left + c)
-        if k < src.shape[0] and j < src.shape[1] and i < src.shape[2]:
-            tile[a, b, c] = src[k, j, i]
-        cell = uint32(cell + 1024)
+    x, y, z = cuda.grid(3)
+    x, y, z = uint32(x), uint32(y), uint32(z)
+    i, j = uint32(cuda.threadIdx.x + 1), uint32(cuda.threadIdx.y + 1)
+    k = uint32(cuda.threadIdx.z + 1)
+    if z < src.shape[0] and y < src.shape[1] and x < src.shape[2]:
+        share(tile[k], src, src[z, y, x], z, y, x)
+    if inside(src, z, y, x):
+        to = side(k, 4)
+        if to != 0:
+            tile[uint32(k + to), j, i] = src[uint32(z + to), y, x]
     cuda.syncthreads()
-    x, y, z = uint32(x + 1), uint32(y + 1), uint32(z + 1)
-    k, j, i = uint32(first + z), uint32(top + y), uint32(left + x)
-    if inside(src, k, j, i):
-        out[k, j, i] = spread(
-            tile[z, y, x],
-            tile[z, y, uint32(x - 1)], tile[z, y, uint32(x + 1)],
-            tile[z, uint32(y - 1), x], tile[z, uint32(y + 1), x],
-            tile[uint32(z - 1), y, x], tile[uint32(z + 1), y, x])
+    if inside(src, z, y, x):
+        out[z, y, x] = spread_in(
+            tile[k], tile[k, j, i],
+            tile[uint32(k - 1), j, i], tile[uint32(k + 1), j, i])
 
-# %% tags=["timing"]
-TILED = step_tiled, (32, 8, 4), 32, 8, 4
-in_tiled = step(TILED, cube)
-count("step, tiled", in_tiled, INNER)
-print(compare("step", "plain", "tiled"))
-plot_reuse(in_tiled.reuse["src"].loads[2], "layer 2 of src")
+
+TILED = step_tiled, (32, 8, 4), (32, 8, 4)
+
+# %% tags=["hide-input", "timing"]
+# Measures the tile beside the plain step.
+climb("tiled", TILED)
+side_by_side("plain", "tiled")
 
 # %% [markdown]
-# Where four halos meet, a cell is loaded four times.
+# The loads are down to two fifths, and the step takes half as long *again*.
 #
-# The tile needs a third of the loads (29% in the large cube), and the step takes 1.5 times as *long*.
-# L1 had served 70% of their bytes. Now there are as many shared loads, and a tile to fill: 190 instructions for 32 cells instead of 118.
+# Loads were not what the step was short of: caches had served six of seven, and the data path was hardly busy. But the tile adds half as many instructions again: a load from a tile is one, as is a load from L1, and to fill the tile comes on top. To issue them takes 61% of 1,170 µs: 716 µs. That alone is nearly the plain step's whole time. For the rest, warps wait, and a quarter of that is for the barrier.
 #
-# ## Registers along the third axis
+# So from now on, watch the instructions.
 #
-# So leave neighbours in a layer to L1. A thread that walks along z can keep cells in registers: each is first above, then here, then below.
-# **Walk up: three cells in registers, the other neighbours from L1.**
+# ## Walk up, and keep the column
+#
+# Two of the seven cells lie in other layers, below and above. A thread that makes the next cell of its column, one layer up, needs two of its three column cells again: what was *above* is now *here*, and what was *here* is now *below*.
+# So let a thread walk up through some layers, and keep these cells in registers:
+
+# %%
+plot_layer_walk(near="L1")
+
+# %% [markdown]
+# You see a row of four threads from the side. At each layer a thread loads one cell of its column, the one above. The other neighbours, in the frame, still come from L1.
+#
+# (To give a thread several cells is **thread coarsening**; to keep cells between them in registers is *register tiling*.)
 #
 # **Predict.** A thread walks through 4 layers. How many loads does a cell take?
 #
 # <details><summary>Answer</summary>
 #
-# Four in its layer, and 6/4 for its column: 5.5 instead of 7.
+# Four in its layer. And of its column six for four cells, since the walk begins with two: 5.5 in all instead of 7.
 #
 # </details>
 
-# %% tags=["timing"]
+# %%
+def make_walk(LAYERS):
+    @cuda.jit
+    def step_walk(out, src):
+        """Walk up: three cells in registers, the other neighbours from L1."""
+        x, y = cuda.grid(2)
+        x, y, z = uint32(x), uint32(y), uint32(cuda.blockIdx.z * LAYERS + 1)
+        end = uint32(min(z + LAYERS + 1, src.shape[0]))
+        if inside(src, z, y, x):
+            below, cell = src[uint32(z - 1), y, x], src[z, y, x]
+            while z + 1 < end:
+                above = src[uint32(z + 1), y, x]
+                out[z, y, x] = spread(
+                    cell, src[z, y, uint32(x - 1)], src[z, y, uint32(x + 1)],
+                    src[z, uint32(y - 1), x], src[z, uint32(y + 1), x],
+                    below, above)
+                below, cell, z = cell, above, uint32(z + 1)
+    return step_walk
+
+
 LAYERS = 4
+WALK = make_walk(LAYERS), (32, 8), (32, 8, LAYERS)
 
-
-@cuda.jit
-def step_walk(out, src):
-    """Walk up: three cells in registers, the other neighbours from L1."""
-    x, y = cuda.grid(2)
-    x, y = uint32(x + 1), uint32(y + 1)
-    z = uint32(cuda.blockIdx.z * LAYERS + 1)
-    end = uint32(min(z + LAYERS + 1, src.shape[0]))
-    if inside(src, z, y, x):
-        below, cell = src[uint32(z - 1), y, x], src[z, y, x]
-        while z + 1 < end:
-            above = src[uint32(z + 1), y, x]
-            out[z, y, x] = spread(
-                cell, src[z, y, uint32(x - 1)], src[z, y, uint32(x + 1)],
-                src[z, uint32(y - 1), x], src[z, uint32(y + 1), x],
-                below, above)
-            below, cell, z = cell, above, uint32(z + 1)
-
-
-WALK = step_walk, (32, 8), 32, 8, LAYERS
-count("step, walk", step(WALK, cube), INNER)
-compare("step", "plain", "plain, 256 threads", "walk", "walk in C++")
+# %% tags=["hide-input", "timing"]
+# Measures the walk, and the plain step in blocks of the same size.
+PLAIN_256 = step_plain, (32, 8), (32, 8, 1)
+climb("plain, 256 threads", PLAIN_256)
+climb("walk", WALK)
+side_by_side("plain", "plain, 256 threads", "walk", "walk in C++")
 
 # %% [markdown]
-# The step takes 61% of the plain one's time, and two things changed. Blocks shrank, too, from 1,024 threads to 256: that alone takes the plain step to 81%.
-# In blocks of one size, the walk takes 75% of the plain step's time. The loads promised 5.5/7, which is 79%; the instructions fell further, from 118 to 76.
-# Its warps wait for loads most, and each 32 cells still take 5.6 loads.
+# Two things changed here. Blocks shrank, too, from 1,024 threads to 256: that alone saves the plain step a fifth of its time. (It executes the same instructions, and uses more of the slots. As many warps are there, 74% and 77% of the room: so it is not for want of warps. Why else large blocks use fewer slots, we do not know.)
+#
+# Compare blocks of one size: the walk takes four fifths of the plain step's time. It has fewer loads, and a third fewer instructions: with each load goes the computing of an address. Now three quarters of its warps' waiting is for loads.
+#
+# ## A tile of one layer
+#
+# The walk leaves four loads a cell, all in one layer. Does a tile pay for these? It is small now, as the column is in registers: the picture stays as it was, but the frame is shared memory.
+# That is how stencils are usually done on GPUs (*2.5D blocking*).
+#
+# At each layer, a thread puts the cell that it has in a register into the tile; those at a side bring one more; all wait; each takes its four neighbours. They wait once more before the tile is filled anew. (With two tiles by turns, once is enough: `TILES` is 1 or 2.)
+#
+# Threads without a cell must come to the barriers, too: `there` says who has one.
+
+# %%
+def make_layer(LAYERS, TILES):
+    @cuda.jit
+    def step_layer(out, src):
+        """Walk up: three cells in registers, the layer at hand in a tile."""
+        tiles = cuda.shared.array((TILES, 10, 34), float32)
+        x, y = cuda.grid(2)
+        x, y, z = uint32(x), uint32(y), uint32(cuda.blockIdx.z * LAYERS + 1)
+        end = uint32(min(z + LAYERS + 1, src.shape[0]))
+        there = z + 1 < end and y < src.shape[1] and x < src.shape[2]
+        below = cell = above = float32(0)
+        if there:
+            below, cell = src[uint32(z - 1), y, x], src[z, y, x]
+        while z + 1 < end:
+            tile = tiles[z % TILES]
+            share(tile, src, cell, z, y, x)
+            if there:
+                above = src[uint32(z + 1), y, x]
+            cuda.syncthreads()
+            if inside(src, z, y, x):
+                out[z, y, x] = spread_in(tile, cell, below, above)
+            if TILES == 1:
+                cuda.syncthreads()
+            below, cell, z = cell, above, uint32(z + 1)
+    return step_layer
+
+# %%
+LAYER = make_layer(LAYERS, 1), (32, 8), (32, 8, LAYERS)
+
+# %% tags=["hide-input", "timing"]
+# Measures the tile of a layer beside the walk, which differs in nothing else.
+climb("layer", LAYER)
+side_by_side("walk", "layer", "layer in C++")
+
+# %% [markdown]
+# A third longer than the walk, from which it differs in nothing but the tile; in C++, too, it is slower.
+# Again loads are halved, while there are nearly twice as many instructions. A store and four loads of the tile take the place of four loads; most of the rest asks who brings a cell beyond, and computes where it lies. (Without these cells, the machine code would be longer than the walk's by 12 instructions, not by 81.)
+
+# %% [markdown]
+# <details><summary>For the curious: is it the barriers, or the short walk?</summary>
+#
+# Not they alone. To issue the instructions of *layer* takes 81% of its 683 µs, so 554 µs without any wait: longer than the whole walk. (Two tiles by turns have one barrier less in each layer, and are no faster.) Walks through 16 layers are faster with a tile and without, and with a tile they still take a third longer.
+#
+# </details>
+
+# %% tags=["hide-input", "timing"]
+# Measures three variants: two tiles by turns, and walks through 16 layers.
+TWO_LAYERS = make_layer(LAYERS, 2), (32, 8), (32, 8, LAYERS)
+WALK_16 = make_walk(16), (32, 8), (32, 8, 16)
+LAYER_16 = make_layer(16, 1), (32, 8), (32, 8, 16)
+climb("layer, two tiles", TWO_LAYERS)
+climb("walk, 16 layers", WALK_16)
+climb("layer, 16 layers", LAYER_16)
+side_by_side("walk", "layer", "layer, two tiles", "walk, 16 layers",
+             "layer, 16 layers")
+
+# %% [markdown]
+# So when does a tile pay? Where it takes the place of loads that L1 serves badly: those that are not coalesced, or whose cells L1 has lost before they are needed again. Here neighbours are needed at about the same time, and L1 has them.
+# (With more neighbours in a layer it should pay more; we have measured only four.)
 #
 # ## Four cells at a time
 #
-# A thread that takes four neighbours in a row needs only two more cells of that row, one at each end.
-# It loads all else by fours.
-# The width of the cube must be a multiple of 4.
-# **Walk up, four cells wide: load, spread and store four at once.**
+# So leave the layer to L1, and ask it less often. A thread that makes four cells side by side takes all by fours, with one instruction for each: `load4`, `store4`. It needs only two more cells of its own row, one at each end.
+#
+# The `first` and the `last` cell of a row lie on the surface: there is no neighbour to load, and `but_for` puts the old cell in the place of the new one. (The width of the cube must be a multiple of 4.)
 
 # %%
 @part
@@ -275,7 +433,7 @@ def but_for(four, new, first, last):
     a, b, c, d = new
     return four[0] if first else a, b, c, four[3] if last else d
 
-# %% tags=["timing"]
+# %%
 @cuda.jit
 def step_fours(out, src):
     """Walk up, four cells wide: load, spread and store four at once."""
@@ -297,18 +455,22 @@ def step_fours(out, src):
             below, four, z = four, above, uint32(z + 1)
 
 
-FOURS = step_fours, (32, 8), 128, 8, LAYERS
-count("step, fours", step(FOURS, cube), INNER)
-compare("step", "walk", "fours")
+FOURS = step_fours, (32, 8), (128, 8, LAYERS)
+
+# %% tags=["hide-input", "timing"]
+# Measures it beside the walk of one cell.
+climb("fours", FOURS)
+side_by_side("copy", "walk", "fours")
 
 # %% [markdown]
-# A quarter of the requests, but 61% of the time: below 56% the step would be faster than a copy. Memory is 80% busy, instead of 49%.
+# A quarter of the requests would predict a quarter of the time. But a copy already takes half of the walk's time, and *fours* takes only 9% more than a copy: now it is memory that is busy.
 #
-# ## A layer of known size
+# ## Distances that the compiler knows
 #
-# Each load computes its address from three indices. If the height and width of a layer are known when the kernel is compiled, all cells lie a known distance from one of them, and a load holds that distance as a number.
-# The arrays are flat here: the cell below has index `i`.
-# **Walk up, four cells wide, by distances that the compiler knows.**
+# A load of `src[z, y, x]` computes an address from three indices, and each of the seven does.
+# But all seven lie at fixed distances from one of them: a row on, a layer on. If the size of a layer is known when the kernel is compiled, these distances are numbers, and a load instruction can hold a number to add to its address: one address serves all.
+#
+# For this the arrays are flat: `i` is the index of the cell *below*, the cell itself is a layer on, and the one above two layers on. `end` is `i` after the walk: `LAYERS` layers on, or as many as are left inside, `depth - 2 - z`.
 
 # %%
 def make_known(LAYERS, HEIGHT, WIDTH):
@@ -336,403 +498,79 @@ def make_known(LAYERS, HEIGHT, WIDTH):
                 below, four, i = four, above, uint32(i + LAYER)
     return step_known
 
-# %% tags=["timing"]
+# %%
 def known(cells):
     """The last rung, for layers of the size of these."""
-    return make_known(LAYERS, *cells.shape[1:]), (32, 8), 128, 8, LAYERS
+    return make_known(LAYERS, *cells.shape[1:]), (32, 8), (128, 8, LAYERS)
 
+# %% tags=["hide-input", "assembly"]
+# Shows the loads of both kernels, as the compiler makes them.
+for name, rung, arrays in (("fours", FOURS, big),
+                           ("known", known(big[0]), big.reshape(2, -1))):
+    kernel, threads, covers = rung
+    made = assemble(kernel)[over(SHAPE, covers), threads](*arrays)
+    print(name, *[it for it in made.instructions if it.base == "LDG"],
+          sep="\n  ")
 
-count("step, known", step(known(cube), cube, flat=True), INNER)
+# %% [markdown]
+# In brackets is where a load finds its address. In `fours` each has registers of its own. In `known` all have the same two, `R2.64`, and a distance: 0x100000 bytes are a layer, 0x800 a row.
+
+# %% tags=["hide-input", "timing"]
+# Measures it on the large cube; the kernel of the small one is another.
+kernel, threads, covers = known(big[0])
+m = measure(kernel)[over(SHAPE, covers), threads](*big.reshape(2, -1))
+rungs["known"] = (baseline("step, known"), m,
+                  step(known(cube), cube, flat=True))
+side_by_side("copy", "fours", "known", "known in C++")
+
+# %% tags=["hide-input"]
+# Tries all rungs on special values, and on cubes that are small, flat or odd.
 adverse = random.random((17, 10, 132), dtype=np.float32)
 adverse[3, 4, 5:9], adverse[12, :, 77] = (np.nan, np.inf, -np.inf, -0.0), -0.0
+narrow = PLAIN, PLAIN_256, TILED, WALK, LAYER, TWO_LAYERS, WALK_16, LAYER_16
 for cells in adverse, adverse[:3, :3, :4].copy():
     last = known(cells)
     for src in cells, cells[:2].copy(), cells[:0].copy():
-        for rung in PLAIN, TILED, WALK, FOURS:
+        for rung in *narrow, FOURS:
             step(rung, src)
         step(last, src, flat=True)
-for rung in PLAIN, TILED, WALK:
+for rung in narrow:
     step(rung, adverse[:, :, :67].copy())
-compare("step", "fours", "known", "known in C++")
 
 # %% [markdown]
-# Instructions fall from 25.6 for 32 cells to 16.6. Registers fall from 40 to 32, so a multiprocessor holds more warps: 86% of its room instead of 66%.
-# The step takes 4% longer than a copy, and in C++ 6% longer.
+# A third of the instructions is gone, but only 5% of the time. The step takes 4% longer than the copy, and there is little left to gain.
 #
-# All rungs follow, with what Nsight Compute counts. *measured* is the share of an earlier rung's time. *predicted* is the larger of two shares: what is left of the count that falls, and what the limit takes (here, a copy).
-# *instructions* are those of a warp for 32 cells; *L1* and *memory* say how busy L1's data path and memory are.
-
-# %%
-HEAD = ("rung", "falls", "predicted", "measured", "registers",
-        "instructions", "L1, %", "memory, %", "µs", "limit, %")
-measured = {}
-
-
-def climb(ladder, name, rung, shape, arrays, since="", falls=""):
-    """What was predicted, measured and counted of a rung."""
-    (kernel, threads), blocks = rung[:2], over(shape, *rung[2:])
-    key, was = f"{ladder}, {name}", f"{ladder}, {since}"
-    m = measured[key] = measure(kernel)[blocks, threads](*arrays)
-    executed = 32 * m.counters.get("instructions", np.nan) / np.prod(shape)
-    counted[key]["instructions"] = executed
-    us, limit, gain = baseline(key).median_us, limit_us[ladder], ("", "")
-    if since:
-        left = counted[key].get(falls, 0) / counted[was].get(falls, 1)
-        before = baseline(was).median_us
-        gain = max(left, limit / before), us / before
-    registers = assemble(kernel)[blocks, threads](*arrays).registers
-    busy = (m.counters.get(f"{it}_percent", np.nan)
-            for it in ("l1_data", "memory"))
-    return (name, falls, *gain, registers, executed, *busy,
-            us, 100 * limit / us)
-
-# %% tags=["timing"]
-SHAPE = 512, 512, 512
-big = np.zeros((2, *SHAPE), np.float32)
-print(table(HEAD, [
-    climb("step", "plain", PLAIN, SHAPE, big),
-    climb("step", "tiled", TILED, SHAPE, big, "plain", "loads"),
-    climb("step", "walk", WALK, SHAPE, big, "plain", "loads"),
-    climb("step", "fours", FOURS, SHAPE, big, "walk", "requests"),
-    climb("step", "known", known(big[0]), SHAPE, big.reshape(2, -1), "fours",
-          "instructions")]))
-names = ["plain", "tiled", "walk", "fours", "known", "known in C++"]
-plot_times(names, [baseline(f"step, {it}").median_us for it in names],
-           limit_us=limit_us["step"], limit_label="the driver's copy")
+# (It also needs fewer registers, 32 instead of 40, so a multiprocessor holds more warps.)
 
 # %% [markdown]
-# The order of the times is that of the instructions, not that of the loads. The first three rungs take about 6 µs for each instruction in the table; the plain one in smaller blocks, 5.1.
-# (For Nsight Compute, each ran alone and on zeros; this changes times by less than 2%.)
+# ## What set the pace
 #
-# ## A filter of 121 weights
-#
-# A **convolution** replaces each pixel by a weighted sum of its neighbours.
-# Our filter has 11 × 11 random weights, so none can be shared or skipped.
-#
-# The image has a margin of zeros, so rungs need no conditions: pixel [row, col] is the sum of `weights[i, j] * src[row + i, col + j]`.
-#
-# A multiprocessor has four schedulers, and each issues one instruction for 32 lanes per cycle. How long do 121 `FFMA` for each of 8192 × 8192 pixels take?
+# All rungs once more, in blocks of one size. *µs to issue* is the part of its time in which a rung uses the issue slots; in the rest, its warps wait. The last column says how much of their waiting is for loads:
 
-# %%
-SIDE, LAST, PIXELS = 11, 10, 8192**2
-WEIGHTS = np.random.default_rng(0).random((SIDE, SIDE), np.float32) / SIDE**2
-gpu = cuda.get_current_device()
+# %% tags=["hide-input", "timing"]
+# Shows this for the rungs whose blocks have 256 threads.
+compare({it: rungs[it] for it in ("plain, 256 threads", "layer", "walk",
+                                  "fours", "known")},
+        {"instructions for 32 cells": COUNTS["instructions for 32 cells"]},
+        ISSUE, "µs", "memory busy, %",
+        {"waiting for loads, %": lambda row: 100 * row[1].waits.get(
+            "global or local memory", np.nan)})
 
-
-def least_us(instructions):
-    """The µs in which so many instructions of a warp can be issued."""
-    return 1000 * instructions / (
-        4 * gpu.MULTIPROCESSOR_COUNT * gpu.CLOCK_RATE)
-
-
-limit_us["filter"] = least_us(121 * PIXELS / 32)
-limit_us["separable"] = baseline("separable, copy").median_us
-table(["least time", "µs"],
-      [("121 FFMA a pixel", limit_us["filter"]),
-       ("a copy of the image", limit_us["separable"])])
-
-# %%
-def filtered(src, shape, weights):
-    """The sums of an image with its margin, in float64."""
-    (rows, cols), src = shape, src.astype(np.float64)
-    with np.errstate(invalid="ignore"):
-        return sum(float(weights[i, j]) * src[i:i + rows, j:j + cols]
-                   for i, j in np.ndindex(weights.shape))
-
-
-def convolve(rung, image, weights=WEIGHTS):
-    """Emulate a filter of an image of any size, check it, return the run."""
-    kernel, threads, *sides, more = rung
-    rows, cols = image.shape[0], -(-image.shape[1] // 4) * 4
-    right = 7 + cols - image.shape[1]
-    src = np.pad(image, ((5, 5), (5, right)))
-    out = np.full((rows, cols), np.nan, np.float32)
-    run = emulate(kernel)[over(out.shape, *sides), threads](out, src, *more)
-    check(out, filtered(src, out.shape, weights))
-    return run
-
-# %%
-@cuda.jit
-def filter_plain(out, src, weights):
-    """Each thread adds up the products of 121 weights and pixels."""
-    col, row = cuda.grid(2)
-    row, col = uint32(row), uint32(col)
-    if row < out.shape[0] and col < out.shape[1]:
-        total = float32(0)
-        for i in range(SIDE):
-            for j in range(SIDE):
-                total += weights[i, j] * src[row + i, col + j]
-        out[row, col] = total
-
-
-image = random.random((16, 128), dtype=np.float32)
-F_PLAIN = filter_plain, (32, 8), 32, 8, (WEIGHTS,)
-count("filter, plain", convolve(F_PLAIN, image), image.size)
+# %% tags=["hide-input", "timing"]
+# Draws the time of each rung, beside the copy's.
+names = ["tiled", "plain", "layer", "plain, 256 threads", "walk", "fours",
+         "known", "known in C++"]
+plot_times(names, [rungs[it][0].median_us for it in names],
+           limit_us=rungs["copy"][0].median_us,
+           limit_label="the driver's copy")
 
 # %% [markdown]
-# Arithmetic takes nearly twice as long as a copy: here it sets the limit, and every instruction that is no `FFMA` comes on top.
-# In the plain filter, each product takes two loads, one of its weight and one of its pixel.
+# Of the plain step, *layer* and the walk: the more instructions, the more time, though not in proportion, as the walk also waits for its loads. To issue those of *layer* alone takes longer than the whole walk. That is why the tile loses, though it has the fewest loads of the three.
+# In *fours* and *known*, memory is the limit. The slots are mostly empty, and to save a third of the instructions gains little.
 #
-# ## Weights in constant memory
-#
-# Weights that are known when the kernel is compiled need not come from global memory.
-# **The same, with the weights in constant memory.**
-
-# %% tags=["assembly"]
-@cuda.jit
-def filter_constant(out, src):
-    """Add up the products, with the weights in constant memory."""
-    weights = cuda.const.array_like(WEIGHTS)
-    col, row = cuda.grid(2)
-    row, col = uint32(row), uint32(col)
-    if row < out.shape[0] and col < out.shape[1]:
-        total = float32(0)
-        for i in range(SIDE):
-            for j in range(SIDE):
-                total += weights[i, j] * src[row + i, col + j]
-        out[row, col] = total
-
-
-F_CONSTANT = filter_constant, (32, 8), 32, 8, ()
-count("filter, constant", convolve(F_CONSTANT, image), image.size)
-photo, filtered_photo = (np.zeros((8192 + more, 8192 + wide), np.float32)
-                         for more, wide in ((LAST, 12), (0, 0)))
-made = assemble(filter_constant)[(256, 1024), (32, 8)](filtered_photo, photo)
-print(*[it for it in made.instructions if "c[0x3]" in str(it)
-        or it.base == "FFMA"][:4], sep="\n")
-compare("filter", "plain", "constant", "constant in C++")
+# The rule: find out what is busy, and save that. A count that falls saves time only if somebody was waiting for what it counts.
 
 # %% [markdown]
-# Half of the loads are gone, and 44% of the time.
-# `ULDC.64` brings two weights from constant memory (`c[0x3]`) for the whole warp, into *uniform* registers, from which an `FFMA` can take them.
-#
-# ## Four pixels at a time
-#
-# Four pixels side by side need 14 pixels of a row: four loads of 16 bytes instead of 44.
-# **For each row of weights, load a row of pixels and add to four sums.**
-
-# %%
-@part
-def load_row(near, src, row, col):
-    """Load as many pixels of a row as `near` has room for."""
-    for j in range(0, len(near), 4):
-        near[j], near[j + 1], near[j + 2], near[j + 3] = load4(
-            src, (row, col + j))
-
-
-@part
-def store_row(out, row, col, sums):
-    """Store the first row of sums: four pixels."""
-    store4(out, (row, col), (sums[0, 0], sums[0, 1], sums[0, 2], sums[0, 3]))
-
-
-@part
-def clear(sums):
-    """Set all sums to zero."""
-    for i in range(sums.shape[0]):
-        for e in range(4):
-            sums[i, e] = 0
-
-# %% tags=["timing"]
-def make_wide(WEIGHTS):
-    rows, cols = WEIGHTS.shape
-    room = -(-(cols + 3) // 4) * 4
-    @cuda.jit
-    def filter_wide(out, src):
-        """For each row of weights, load a row and add to four sums."""
-        weights = cuda.const.array_like(WEIGHTS)
-        near = cuda.local.array(room, float32)
-        sums = cuda.local.array((1, 4), float32)
-        col, row = cuda.grid(2)
-        row, col = uint32(row), uint32(4 * col)
-        clear(sums)
-        if row < out.shape[0] and col < out.shape[1]:
-            for i in range(rows):
-                load_row(near, src, row + i, col)
-                for j in range(cols):
-                    for e in range(4):
-                        sums[0, e] += weights[i, j] * near[e + j]
-            store_row(out, row, col, sums)
-    return filter_wide
-
-
-F_FOURS = make_wide(WEIGHTS), (32, 8), 128, 8, ()
-count("filter, fours", convolve(F_FOURS, image), image.size)
-compare("filter", "constant", "fours")
-
-# %% [markdown]
-# Eleven requests instead of 121, and about a third of the time.
-# But each is four times as wide: L1's data path is 94% busy, and the schedulers 88%.
-#
-# ## Walk down
-#
-# Each row of pixels is still loaded eleven times, for eleven rows of output.
-# Let one thread walk down a strip, with eleven rows of four sums under way.
-# **Load a row, add it to eleven rows of sums, store a complete one.**
-#
-# **Predict.** How many requests for loads do 32 pixels take in strips of 16 rows, and in strips of 250?
-#
-# <details><summary>Answer</summary>
-#
-# A row takes one request. But 16 rows of output need 26 rows of pixels: 26/16 = 1.625 requests. 250 rows need 260: 1.04. The number of `FFMA` grows by the same factor.
-#
-# </details>
-
-# %%
-@part
-def add_to(sums, weights, near, first, end):
-    """Add a row of pixels to some rows of sums, which move down by one."""
-    for i in range(first, end):
-        for e in range(4):
-            sums[i, e] = sums[i + 1, e]
-        for j in range(SIDE):
-            for e in range(4):
-                sums[i, e] += weights[LAST - i, j] * near[e + j]
-
-
-@part
-def add_row(sums, weights, near):
-    """Add a row of pixels to the eleven rows of sums that need it."""
-    add_to(sums, weights, near, 0, 4)       # in parts: the compiler does not
-    add_to(sums, weights, near, 4, 8)       # unroll a loop of 484 products
-    add_to(sums, weights, near, 8, 11)
-
-
-@part
-def store_complete(out, row, col, sums, first, end):
-    """Store the first row of sums, once all its rows of pixels are in it."""
-    if first <= row and row < end:
-        store_row(out, uint32(row - LAST), col, sums)
-
-# %% tags=["timing"]
-def make_walking(ROWS, add, WEIGHTS):
-    @cuda.jit
-    def filter_walking(out, src):
-        """Load a row, add it to eleven rows of sums, store a complete one."""
-        weights = cuda.const.array_like(WEIGHTS)
-        sums = cuda.local.array((12, 4), float32)
-        near = cuda.local.array(16, float32)
-        col, strip = cuda.grid(2)
-        row, col = uint32(ROWS * strip), uint32(4 * col)
-        first = uint32(row + LAST)
-        end = uint32(min(row + ROWS, out.shape[0]) + LAST)
-        clear(sums)         # those of row 11 stay zero
-        while col < out.shape[1] and row < end:
-            load_row(near, src, row, col)
-            add(sums, weights, near)
-            store_complete(out, row, col, sums, first, end)
-            row = uint32(row + 1)
-    return filter_walking
-
-
-short_walking = make_walking(16, add_row, WEIGHTS), (32, 1), 128, 16, ()
-count("filter, walking", convolve(short_walking, image), image.size)
-print(compare("filter", "fours", "walking"))
-plot_strip_walk(20)
-
-# %% [markdown]
-# The number in a sum says how many rows of products are in it once row 20 is added.
-#
-# Strips of 250 rows, which were timed, need one request where there were eleven. But the time falls by only 14%.
-# (They make two blocks of 8 warps on each multiprocessor: four warps for each of its schedulers.)
-#
-# ## A row ahead
-#
-# A warp loads a row and needs it at once, so all four of a scheduler's warps often wait for loads.
-# **Load the next row before the sums of this one; two rows a turn, so that nothing has to be moved.** `ROWS` is even.
-
-# %%
-def make_ahead(ROWS, add, WEIGHTS):
-    @cuda.jit
-    def filter_ahead(out, src):
-        """Load the next row, then add this one, and store; twice a turn."""
-        weights = cuda.const.array_like(WEIGHTS)
-        sums = cuda.local.array((12, 4), float32)
-        even = cuda.local.array(16, float32)
-        odd = cuda.local.array(16, float32)
-        col, strip = cuda.grid(2)
-        row, col = uint32(ROWS * strip), uint32(4 * col)
-        first = uint32(row + LAST)
-        end = uint32(min(row + ROWS, out.shape[0]) + LAST)
-        clear(sums)
-        if col < out.shape[1] and row < end:
-            load_row(even, src, row, col)
-            while row < end:
-                after = uint32(row + 1)
-                load_row(odd, src, min(after, uint32(end - 1)), col)
-                add(sums, weights, even)
-                store_complete(out, row, col, sums, first, end)
-                row = uint32(row + 2)
-                load_row(even, src, min(row, uint32(end - 1)), col)
-                add(sums, weights, odd)
-                store_complete(out, after, col, sums, first, end)
-    return filter_ahead
-
-# %% tags=["timing"]
-short_ahead = make_ahead(16, add_row, WEIGHTS), (32, 1), 128, 16, ()
-count("filter, ahead", convolve(short_ahead, image), image.size)
-adverse = random.random((17, 130), dtype=np.float32)
-adverse[4, 5:8], adverse[12] = (np.nan, np.inf, -0.0), -0.0
-for rung in F_PLAIN, F_CONSTANT, F_FOURS, short_walking, short_ahead:
-    for some in adverse[2:15, :37], adverse[:1, :1], adverse[:, :0]:
-        convolve(rung, some)
-
-STRIP, ACROSS = 250, 256
-STRIPS = (ACROSS, 1), 4 * ACROSS, STRIP
-WALKING = make_walking(STRIP, add_row, WEIGHTS), *STRIPS
-AHEAD = make_ahead(STRIP, add_row, WEIGHTS), *STRIPS
-each = filtered_photo.shape, (filtered_photo, photo)
-print(table(HEAD, [
-    climb("filter", "plain", F_PLAIN[:-1], each[0], (*each[1], WEIGHTS)),
-    climb("filter", "constant", F_CONSTANT[:-1], *each, "plain", "loads"),
-    climb("filter", "fours", F_FOURS[:-1], *each, "constant", "requests"),
-    climb("filter", "walking", WALKING, *each, "fours", "requests"),
-    climb("filter", "ahead", AHEAD, *each, "walking", "waits")]))
-names = ["plain", "constant", "fours", "walking", "ahead", "ahead in C++"]
-plot_times(names, [baseline(f"filter, {it}").median_us for it in names],
-           limit_us=limit_us["filter"], limit_label="121 FFMA a pixel")
-
-# %% [markdown]
-# The 121 `FFMA` allow *walking* 55% of the time of *fours*. It takes 86%: its warps wait for loads for 44% of their time. With a row loaded ahead, they wait for 11%.
-#
-# The last rung's weights are numbers within its `FFMA`.
-# It issues 132 instructions for 32 pixels instead of 121: the strips' first ten rows cost 4%, all else 5%.
-# Issuing them takes 265 of its 292 µs: 91%.
-#
-# ## Two filters in one pass
-#
-# Some filters are **separable**: each weight is a product of one for its row and one for its column.
-# Then 11 weights across and 11 down do the same as 121, in two launches. The kernel that walks can do both at once.
-# **Weigh a row, then add that to eleven rows of sums.**
-
-# %% tags=["timing"]
-BELL = np.hanning(SIDE + 2)[1:-1].astype(np.float32) / np.float32(6)
-
-
-@part
-def add_weighed(sums, bell, near):
-    """Weigh a row, then add that to eleven rows of sums."""
-    four = cuda.local.array(4, float32)
-    for e in range(4):
-        four[e] = 0
-        for j in range(SIDE):
-            four[e] += bell[j] * near[e + j]
-    for i in range(SIDE):
-        for e in range(4):
-            sums[i, e] = sums[i + 1, e] + bell[LAST - i] * four[e]
-
-
-for weights in BELL[None], BELL[:, None]:
-    convolve((make_wide(weights), (32, 8), 128, 8, ()), image, weights)
-fused = make_walking(16, add_weighed, BELL), (32, 1), 128, 16, ()
-count("separable, walking", convolve(fused, image, np.outer(BELL, BELL)),
-      image.size)
-FUSED = make_walking(144, add_weighed, BELL), (128, 1), 512, 144
-compare("separable", "copy", "two launches", "walking")
-
-# %% [markdown]
-# One pass takes 68% of the time of two launches, which store an image between them and load it again. It reaches 67% of the copy's rate, and takes two thirds of the time of 121 weights.
-#
 # ## What could go wrong
 #
 # Why two arrays? Could a step store its cells where it loads them?
@@ -758,15 +596,15 @@ with expect(AssertionError):
     run.assert_no_races()
 
 # %% [markdown]
-# A block stores a cell while another may still need the old one, and `syncthreads` does not wait for other blocks. So the step needs a second array.
+# A block stores a cell while another may still need the old one, and `syncthreads` does not wait for other blocks. So the step needs a second array, and for the next step the two change places.
 #
 # ## On your own
 #
-# ★ How many requests for loads does the step `fours` make for 32 cells if it walks up through 16 layers instead of 4? Guess, then set `LAYERS` to 16, and run its cell and that of `fours` again.
+# ★ For four layers, a warp of `fours` makes six requests for its column and four in each layer: 22. How many are there for four layers if it walks through 16? Guess, then set `LAYERS` to 16, run its cell and that of `fours` again, and look at `step(FOURS, cube)`.
 #
 # <details><summary>Answer</summary>
 #
-# For its own column, a warp makes 18/16 requests for 128 cells instead of 6/4; all else stays. For 32 cells that is 1.3 instead of 1.4. (The times stay those of 4 layers.)
+# Its column takes 18 requests for 16 layers, so 4.5 for four, instead of 6; with 16 more that is 20.5. The report counts 2,624 requests instead of 2,816.
 #
 # </details>
 #
@@ -820,29 +658,29 @@ task.check(walk_down)
 # </details>
 
 # %% [markdown]
+# ★★ `exercise("row_by_row")`, in the assignment: a tile that a block fills again in each turn, and one line is missing.
+#
 # ★★★ `exercise("two_steps")`: two steps of a stencil in one launch. How much wider than a block is the tile of the elements, and how much wider that of the first step?
 #
 # <details><summary>Answer</summary>
 #
-# Each step takes one neighbour on each side: four elements more for two steps, and two more for the first step's results.
+# A step takes three neighbours on each side: six elements more for the first step's results, and twelve for the elements.
 #
 # </details>
 #
-# The [assignment](assignments/28_stencil_and_convolution.ipynb) has 4 exercises, this one among them.
+# The [assignment](assignments/28_stencil_and_convolution.ipynb) has 4 exercises, these three among them.
 
 # %% [markdown]
 # ## In practice
 #
-# Write the plain kernel first, and ask how far it is from a copy, or from its `FFMA` alone. For a single filter of a photograph, `cupyx.scipy.ndimage` or OpenCV is enough.
+# Write the plain kernel first, and ask how far it is from a copy. Then take what costs nothing: a walk, loads of 16 bytes, sizes that the compiler knows. (It has to compile the kernel for each size.)
 #
-# A sweep of 48 variants (`python -m lessons.sweep stencil`) chose walks of 4 layers and blocks of 32 × 8 threads: 16 layers take 7% longer. Strips of 250 rows make 8 × 33 blocks, two for each of 132 multiprocessors. Another size or GPU wants other numbers.
-#
-# Weights and sizes that the compiler knows made each kernel faster here, but it has to be compiled for each of them.
+# A sweep of 48 variants (`python -m lessons.sweep stencil`) chose walks of 4 layers and blocks of 32 × 8 threads: 16 layers take 7% longer. (That is of *known*; the walk of single cells gained 7% by them.) Another size or GPU wants other numbers.
 
 # %% [markdown]
 # ## Further reading
 #
 # - [Finite difference methods in CUDA C++](https://developer.nvidia.com/blog/finite-difference-methods-cuda-cc-part-1/): tiles and derivatives along three axes.
-# - [Image convolution with CUDA](https://developer.download.nvidia.com/compute/DevZone/C/html_x64/6_Advanced/convolutionSeparable/doc/convolutionSeparable.pdf): separable filters with tiles.
+# - [3D finite difference computation on GPUs using CUDA](https://dl.acm.org/doi/10.1145/1513895.1513905) (Micikevicius): the tile of a layer, and the column in registers, with 25 cells for one.
 #
-# *Next:* [Read what a line becomes](31_types_and_instructions.ipynb): the compiler put our weights into its instructions; what else does it make of a line?
+# *Next:* [Read what a line becomes](31_types_and_instructions.ipynb): the compiler put distances into its instructions; what else does it make of a line?

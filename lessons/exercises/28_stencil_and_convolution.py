@@ -34,11 +34,11 @@ def make_loading(wide, high, radius):
 
 
 class LoadsOfAHalo(Predict):
-    """Blocks of $wide × $high threads filter a large image. Each thread makes one pixel of
-    all those that are at most $radius away from it along both axes. A block first loads
-    its tile with the whole halo, corners too. How many pixels does a block load, and
-    how often is a pixel loaded that most blocks need? Answer with a dictionary:
-    `{"block": ..., "most": ...}`.
+    """Blocks of $wide × $high threads take a step of a large layer. Each thread makes one
+    cell, of all cells that are at most $radius away from it along both axes. A block
+    first loads its tile with the whole halo, corners too. How many cells does a block
+    load? Some cells are in the tiles of more blocks than others: how often is one
+    loaded that is in the most? Answer with a dictionary: `{"block": ..., "most": ...}`.
     """
 
     stars, points = 1, 2
@@ -54,13 +54,13 @@ class LoadsOfAHalo(Predict):
         return {"block": int(loads.sum()) // 9, "most": int(loads.max())}
 
     def halo(self, times):
-        """The pixels of a tile that grows so many times by the radius."""
+        """The cells of a tile that grows so many times by the radius."""
         more = times * self.radius
         return (self.wide + more) * (self.high + more)
 
     why = {
         "block": "The halo lies on both sides of the tile, along both axes.",
-        "most": "Where the corners of blocks meet, each of them needs the pixel.",
+        "most": "Where the corners of blocks meet, each of them needs the cell.",
     }
     wrong = {
         "a halo on one side": lambda self: self.truth() | {"block": self.halo(1)},
@@ -78,8 +78,8 @@ class LoadsOfAHalo(Predict):
         "wrong": (
             "How many rows and how many columns has the tile with its halo?",
             "The halo goes around the tile, so it adds twice the radius to each side. "
-            "Which pixels lie in the halo of more than one block?",
-            "Look at the place where four blocks meet: whose tiles hold its pixels?",
+            "Which cells lie in the halo of more than one block?",
+            "Look at the place where four blocks meet: whose tiles hold its cells?",
         )
     }
 

@@ -1,77 +1,113 @@
-"""What lesson 28 says of its counts, times and instructions, and when it is true."""
+"""What the lesson says of its steps, and when it is true.
+
+Each cause has its control. The walk is held to the plain step in blocks of its size;
+the tile of a layer to the walk, which differs only in where a layer's neighbours come
+from, here and in C++; its barriers to two tiles by turns, which have one less; the
+cells beyond to a tile without them.
+"""
+
+from types import FunctionType
 
 import numpy as np
+from numba import cuda, uint32
 
-from helpers import assemble, baseline
+from helpers import assemble
 from helpers.measuring.counters import REASONS
 from tests.lessons.claims import about
 from tests.lessons.counted import recorded, requests_on_to_l2
+from thirty_two_lanes.core.hardware import H200
 
-LOADS, TURN = REASONS["long_scoreboard"], REASONS["not_selected"]
-CUBE, FILTER, BOTH = "step", "filter", "separable"
-SMALL = "plain, 256 threads"
-STEPS = "plain", "tiled", "walk", "fours", "known"
-
-
-def time(ladder, rung):
-    """The recorded time of a rung, in µs."""
-    return baseline(f"{ladder}, {rung}").median_us
+ONE_SIZE = "plain, 256 threads", "walk", "layer", "fours", "known"
+TILE_OR_NOT = "layer", "walk"
+LOADS, BARRIER = REASONS["long_scoreboard"], REASONS["barrier"]
+WARPS = 16 * 32 * 126 / 32  # as many as the small cube's cells inside need
 
 
-def ratio(ladder, rung, other):
+def us(it, name):
+    """The time of a rung by turns with the others, in µs."""
+    return it.rungs[name][0].median_us
+
+
+def ratio(it, name, other):
     """How many times as long as another one a rung takes."""
-    return time(ladder, rung) / time(ladder, other)
+    return us(it, name) / us(it, other)
 
 
-def counts(it, ladder, rung):
-    """A rung's requests and instructions for 32 cells, or for 32 pixels."""
-    return it.counted[f"{ladder}, {rung}"]
+def counters(it, name):
+    return it.rungs[name][1].counters
 
 
-def instructions(it, ladder, rung):
-    return counts(it, ladder, rung)["instructions"]
+def executed(it, name):
+    """The instructions of warps for 32 cells of the large cube."""
+    return 32 * counters(it, name)["instructions"] / np.prod(it.SHAPE)
 
 
-def loads(it, ladder, rung):
-    return counts(it, ladder, rung)["loads"]
+def loads(it, name):
+    """The requests for loads of 32 cells of the large cube."""
+    return 32 * counters(it, name)["global_load_requests"] / np.prod(it.SHAPE)
 
 
-def all_requests(it, rung):
-    """The requests of a rung of the cube, of any kind, for 32 cells."""
-    return counts(it, CUBE, rung)["requests"]
+def busy(it, name, what):
+    return counters(it, name)[f"{what}_percent"]
 
 
-def busy(it, ladder, rung, what):
-    return it.measured[f"{ladder}, {rung}"].counters[f"{what}_percent"]
+def emulated(it, name, kind, judge="coalescing"):
+    """The requests of a kind that the small cube needs, for 32 cells inside."""
+    rows = getattr(it.rungs[name][2], judge).by_kind
+    return rows[kind].requests / WARPS
 
 
-def first_wait(it, ladder, rung):
-    """What the warps of a rung wait for most, but for a turn."""
-    waits = it.measured[f"{ladder}, {rung}"].waits
-    return next(why for why in waits if why != TURN)
+def issuing(it, name):
+    """The time in which a rung's instructions are issued back to back, in µs."""
+    slots = 4 * H200.multiprocessors * 1980  # of a µs
+    return counters(it, name)["instructions"] / slots
 
 
-def waiting(it, rung):
-    """The share of their time for which a filter's warps wait for loads."""
-    return it.measured[f"{FILTER}, {rung}"].waits[LOADS]
+def waiting(it, name, reason=LOADS):
+    """The share of a rung's waiting that is for a reason."""
+    return it.rungs[name][1].waits[reason]
 
 
-def registers(rung, arrays):
-    """The registers of a thread of a rung of the cube."""
-    return assemble(rung[0])[1, 256](*arrays).registers
+def own_only(tile, src, cell, z, y, x):
+    """What a thread puts into a layer's tile, but for the cells beyond."""
+    i, j = uint32(cuda.threadIdx.x + 1), uint32(cuda.threadIdx.y + 1)
+    tile[j, i] = cell
 
 
-def alone(it):
-    """How far the times of rungs that ran alone are from those by turns, at most."""
-    return max(
-        abs(m.median_us / baseline(name).median_us - 1)
-        for name, m in it.measured.items()
-    )
+def without_beyond(it):
+    """The code of the tile of a layer, if nobody brings the cells beyond."""
+    names = {**it.make_layer.__globals__, "share": it.part(own_only)}
+    kernel = FunctionType(it.make_layer.__code__, names)(it.LAYERS, 1)
+    return code(it, (kernel, *it.LAYER[1:]))
 
 
-def issuing(it):
-    """The time in which the instructions of the filter's last rung are issued."""
-    return it.least_us(it.measured[f"{FILTER}, ahead"].counters["instructions"])
+def longer(made, other):
+    """By how many instructions a code is longer than another."""
+    return len(made.instructions) - len(other.instructions)
+
+
+def code(it, rung, flat=False):
+    """What the compiler makes of a rung for the large cube."""
+    kernel, threads, covers = rung
+    arrays = it.big.reshape(2, -1) if flat else it.big
+    return assemble(kernel)[it.over(it.SHAPE, covers), threads](*arrays)
+
+
+def count(made, *bases):
+    """How many instructions are of some kinds."""
+    return [sum(one.base == base for one in made.instructions) for base in bases]
+
+
+def both(it):
+    """The code of the last two rungs."""
+    return code(it, it.FOURS), code(it, it.known(it.big[0]), flat=True)
+
+
+def addresses(made):
+    """The registers and the distances of a kernel's loads."""
+    found = [str(one) for one in made.instructions if one.base == "LDG"]
+    inside = [one.partition("][")[2].rstrip("]") for one in found]
+    return [text.partition("+")[::2] for text in inside]
 
 
 def sweep():
@@ -80,216 +116,220 @@ def sweep():
     return {row["variant"]: row["median_us"] for row in rows}
 
 
-def chosen(times):
-    """The fastest variant."""
-    return min(times, key=times.get)
-
-
-def us_an_instruction(it):
-    """What each rung of the cube takes for each of its instructions for 32 cells."""
-    return [time(CUBE, rung) / instructions(it, CUBE, rung) for rung in STEPS]
-
-
-def gpu_loads(it, rung):
-    """The requests for loads of a rung of the cube, as a GPU counted them."""
-    return it.measured[f"{CUBE}, {rung}"].counters["global_load_requests"]
-
-
-def known_loads(it):
-    """The loads of the cube's last rung, as the machine code has them."""
-    made = assemble(it.known(it.big[0])[0])[1, 256](*it.big.reshape(2, -1))
-    return [str(one) for one in made.instructions if one.base == "LDG"]
-
-
 CLAIMS = {
-    "in less than 5% more time than a copy takes": lambda it: (
-        1 < ratio(CUBE, "known", "copy") < 1.05
+    "The nine operations of a cell need far less time": lambda it: (
+        9 * np.prod(it.SHAPE) / 32 / (4 * H200.multiprocessors * 1980)
+        < 0.2 * us(it, "copy")
     ),
-    "121 weights at 83% of what the arithmetic units allow": lambda it: about(
-        "83%", it.limit_us[FILTER] / time(FILTER, "ahead")
+    "Seven loads and a store": lambda it: (
+        7 <= emulated(it, "plain", "load") < 7.2
+        and 1 <= emulated(it, "plain", "store") < 1.1
+        and count(code(it, it.PLAIN), "LDG", "STG") == [7, 1]
     ),
-    "Its nine operations take far less time": lambda it: (
-        it.least_us(9 * 512**3 / 32) < 0.2 * time(CUBE, "copy")
+    "Three times as long as the copy": lambda it: (
+        2.85 < ratio(it, "plain", "copy") < 3.15
     ),
-    "takes 2.9 times as long as the copy, and in C++ still 2.4 times": lambda it: (
-        about("2.9", ratio(CUBE, "plain", "copy"))
-        and about("2.4", ratio(CUBE, "plain in C++", "copy"))
+    "It is not memory, which is busy for less than a third of the time, nor L1's data "
+    "path": lambda it: (
+        busy(it, "plain", "memory") < 33 and busy(it, "plain", "l1_data") < 33
     ),
-    "2/7 of the plain step's time. A copy takes longer": lambda it: (
-        2 / 7 < ratio(CUBE, "copy", "plain")
+    "Busiest are the issue slots: in two of three cycles": lambda it: (
+        60 < busy(it, "plain", "issue") < 70
+        and busy(it, "plain", "issue")
+        > 2 * max(busy(it, "plain", what) for what in ("memory", "l1_data", "l2"))
     ),
-    "needs a third of the loads (29% in the large cube), and the step takes 1.5 times "
-    "as long": lambda it: (
-        0.32 < loads(it, CUBE, "tiled") / loads(it, CUBE, "plain") < 0.34
-        and about("29%", gpu_loads(it, "tiled") / gpu_loads(it, "plain"))
-        and about("1.5", ratio(CUBE, "tiled", "plain"))
+    "executes more than a hundred for its 32 cells. Seven load, one stores, and seven "
+    "compute the step": lambda it: (
+        100 < executed(it, "plain") < 130
+        and count(code(it, it.PLAIN), "LDG", "STG", "FADD", "FFMA") == [7, 1, 5, 2]
     ),
-    "L1 had served 70% of their bytes": lambda it: about(
-        "70%", 1 - requests_on_to_l2(it.measured["step, plain"])
+    "Most of the others compute where the cells are": lambda it: (
+        sum(count(code(it, it.PLAIN), "IMAD", "IADD3", "LEA", "VIADD"))
+        > len(code(it, it.PLAIN).instructions) / 2
     ),
-    "Now there are as many shared loads, and a tile to fill": lambda it: (
-        counts(it, CUBE, "tiled")["shared loads"] == loads(it, CUBE, "plain")
+    "To issue them all takes 480 µs, nearly two copies' time": lambda it: (
+        about("480", it.us_to_issue(it.rungs["plain"]))
+        and 0.97 < issuing(it, "plain") / 480 < 1.03
+        and 1.8 < 480 / us(it, "copy") < 2
     ),
-    "190 instructions for 32 cells instead of 118": lambda it: (
-        about("190", instructions(it, CUBE, "tiled"))
-        and about("118", instructions(it, CUBE, "plain"))
+    "The twin in C++ takes a fifth less time": lambda it: (
+        0.77 < ratio(it, "plain in C++", "plain") < 0.84
     ),
-    "takes 61% of the plain one's time, and two things changed": lambda it: about(
-        "61%", ratio(CUBE, "walk", "plain")
+    # ------------------------------------------------ the tile
+    "2.75 instead of 7": lambda it: (
+        2.7 < emulated(it, "tiled", "load") < 3.05 and 2.75 == 1 + 1 + 2 / 8 + 2 / 4
     ),
-    "that alone takes the plain step to 81%": lambda it: about(
-        "81%", ratio(CUBE, SMALL, "plain")
+    "At that pace the step would take two fifths of the time, hardly longer than a "
+    "copy": lambda it: (
+        about("0.4", 2.75 / 7) and 1 < 2.75 / 7 / ratio(it, "copy", "plain") < 1.2
     ),
-    "the walk takes 75% of the plain step's time. The loads promised 5.5/7, which is "
-    "79%": lambda it: (
-        about("75%", ratio(CUBE, "walk", SMALL)) and about("79%", 5.5 / 7)
-    ),
-    "the instructions fell further, from 118 to 76": lambda it: (
-        about("76", instructions(it, CUBE, "walk"))
-        and instructions(it, CUBE, "walk") / instructions(it, CUBE, "plain") < 5.5 / 7
-    ),
-    "Blocks shrank, too, from 1,024 threads to 256": lambda it: (
-        [np.prod(rung[1]) for rung in (it.WALK, it.PLAIN)] == [256, 1024]
-    ),
-    "Its warps wait for loads most, and each 32 cells still take 5.6 loads": (
+    "The loads are down to two fifths, and the step takes half as long again": (
         lambda it: (
-            first_wait(it, CUBE, "walk") == LOADS
-            and about("5.6", loads(it, CUBE, "walk"))
+            0.38 < emulated(it, "tiled", "load") / emulated(it, "plain", "load") < 0.43
+            and 1.45 < ratio(it, "tiled", "plain") < 1.6
         )
     ),
-    "A quarter of the requests, but 61% of the time": lambda it: (
-        0.24 < all_requests(it, "fours") / all_requests(it, "walk") < 0.27
-        and about("61%", ratio(CUBE, "fours", "walk"))
+    "caches had served six of seven, and the data path was hardly busy": lambda it: (
+        requests_on_to_l2(it.rungs["plain"][1]) < 0.35
+        and counters(it, "plain")["memory_read_bytes"] < 1.05 * 4 * np.prod(it.SHAPE)
     ),
-    "below 56% the step would be faster than a copy": lambda it: about(
-        "56%", ratio(CUBE, "copy", "walk")
+    "the tile adds half as many instructions again": lambda it: (
+        1.4 < executed(it, "tiled") / executed(it, "plain") < 1.6
+        and 7 <= emulated(it, "tiled", "load", "bank_conflicts") < 7.2
     ),
-    "Memory is 80% busy, instead of 49%": lambda it: (
-        about("80", busy(it, CUBE, "fours", "memory"))
-        and about("49", busy(it, CUBE, "walk", "memory"))
+    "To issue them takes 61% of 1,170 µs: 716 µs. That alone is nearly the plain "
+    "step's whole time": lambda it: (
+        about("61", busy(it, "tiled", "issue"))
+        and 1168 < us(it, "tiled") < 1172
+        and about("716", it.us_to_issue(it.rungs["tiled"]))
+        and 0.93 < 716 / us(it, "plain") < 0.97
     ),
-    "Instructions fall from 25.6 for 32 cells to 16.6": lambda it: (
-        about("25.6", instructions(it, CUBE, "fours"))
-        and about("16.6", instructions(it, CUBE, "known"))
+    "warps wait, and a quarter of that is for the barrier": lambda it: (
+        0.23 < waiting(it, "tiled", BARRIER) < 0.27
     ),
-    "Registers fall from 40 to 32": lambda it: (
-        (40, 32)
-        == (
-            registers(it.FOURS, it.big),
-            registers(it.known(it.big[0]), it.big.reshape(2, -1)),
-        )
+    # ------------------------------------------------ the walk
+    "Four in its layer. And of its column six for four cells, since the walk begins "
+    "with two: 5.5 in all instead of 7": lambda it: (
+        5.5 <= emulated(it, "walk", "load") < 5.7 and 5.5 == 4 + 6 / 4
     ),
-    "holds more warps: 86% of its room instead of 66%": lambda it: (
-        about("86", busy(it, CUBE, "known", "occupancy"))
-        and about("66", busy(it, CUBE, "fours", "occupancy"))
+    "Blocks shrank, too, from 1,024 threads to 256: that alone saves the plain step a "
+    "fifth of its time": lambda it: (
+        0.78 < ratio(it, "plain, 256 threads", "plain") < 0.83
+        and [np.prod(rung[1]) for rung in (it.PLAIN, it.PLAIN_256, it.WALK)]
+        == [1024, 256, 256]
     ),
-    "takes 4% longer than a copy, and in C++ 6% longer": lambda it: (
-        about("4%", ratio(CUBE, "known", "copy") - 1)
-        and about("6%", ratio(CUBE, "known in C++", "copy") - 1)
+    "As many warps are there, 74% and 77% of the room": lambda it: (
+        about("74", busy(it, "plain", "occupancy"))
+        and about("77", busy(it, "plain, 256 threads", "occupancy"))
     ),
-    "The order of the times is that of the instructions": lambda it: (
-        sorted(STEPS, key=lambda rung: time(CUBE, rung))
-        == sorted(STEPS, key=lambda rung: instructions(it, CUBE, rung))
+    "Now three quarters of its warps' waiting is for loads": lambda it: (
+        0.73 < waiting(it, "walk") < 0.78 and waiting(it, "plain, 256 threads") < 0.5
     ),
-    "take about 6 µs for each instruction in the table": lambda it: (
-        all(5.8 < us < 6.5 for us in us_an_instruction(it)[:3])
+    "It executes the same instructions, and uses more of the slots": lambda it: (
+        0.99 < executed(it, "plain, 256 threads") / executed(it, "plain") < 1.01
+        and busy(it, "plain, 256 threads", "issue") > 1.1 * busy(it, "plain", "issue")
     ),
-    "the plain one in smaller blocks, 5.1": lambda it: about(
-        "5.1", time(CUBE, SMALL) / instructions(it, CUBE, "plain")
+    "the walk takes four fifths of the plain step's time. It has fewer loads, and a "
+    "third fewer instructions": lambda it: (
+        0.78 < ratio(it, "walk", "plain, 256 threads") < 0.84
+        and 0.31 < 1 - executed(it, "walk") / executed(it, "plain") < 0.37
     ),
-    "a load holds that distance as a number": lambda it: all(
-        "+0x" in load for load in known_loads(it)[1:]
+    # ------------------------------------------------ the tile of a layer
+    "A third longer than the walk, from which it differs in nothing but the "
+    "tile; in C++, too, it is slower": lambda it: (
+        1.3 < ratio(it, "layer", "walk") < 1.4
+        and 1.1 < ratio(it, "layer in C++", "walk in C++") < 1.25
+        and it.LAYER[1:] == it.WALK[1:]
     ),
-    "not that of the loads": lambda it: (
-        sorted(STEPS, key=lambda rung: time(CUBE, rung))
-        != sorted(STEPS, key=lambda rung: loads(it, CUBE, rung))
+    "Again loads are halved, while there are nearly twice as many instructions. A "
+    "store and four loads of the tile take the place of four loads": lambda it: (
+        1.75 < executed(it, "layer") / executed(it, "walk") < 2
+        and 0.48 < emulated(it, "layer", "load") / emulated(it, "walk", "load") < 0.53
+        and busy(it, "walk", "l1_data") < 40
+        and 4 <= emulated(it, "layer", "load", "bank_conflicts") < 4.1
     ),
-    "this changes times by less than 2%": lambda it: alone(it) < 0.02,
-    "Arithmetic takes nearly twice as long as a copy": lambda it: (
-        1.8 < it.limit_us[FILTER] / time(BOTH, "copy") < 2
+    # the control: the same tile, and nobody brings the cells beyond
+    "most of the rest asks who brings a cell beyond, and computes where it lies. "
+    "(Without these cells, the machine code would be longer than the walk's by 12 "
+    "instructions, not by 81": lambda it: (
+        longer(code(it, it.LAYER), code(it, it.WALK)) == 81
+        and longer(without_beyond(it), code(it, it.WALK)) == 12
     ),
-    "each product takes two loads": lambda it: loads(it, FILTER, "plain") == 2 * 121,
-    "Half of the loads are gone, and 44% of the time": lambda it: (
-        loads(it, FILTER, "constant") == 121
-        and about("44%", 1 - ratio(FILTER, "constant", "plain"))
+    "To issue the instructions of layer takes 81% of its 683 µs, so 554 µs without any "
+    "wait: longer than the whole walk": lambda it: (
+        about("81", busy(it, "layer", "issue"))
+        and 683 <= us(it, "layer") < 684
+        and about("554", it.us_to_issue(it.rungs["layer"]))
+        and 1.05 * us(it, "walk") < issuing(it, "layer")
     ),
-    "Eleven requests instead of 121, and about a third of the time": lambda it: (
-        loads(it, FILTER, "fours") == 11
-        and 0.32 < ratio(FILTER, "fours", "constant") < 0.36
+    "Two tiles by turns have one barrier less in each layer, and are no "
+    "faster": lambda it: (
+        us(it, "layer, two tiles") > us(it, "layer")
+        and count(code(it, it.LAYER), "BAR") == [2]
+        and count(code(it, it.TWO_LAYERS), "BAR") == [1]
     ),
-    "L1's data path is 94% busy, and the schedulers 88%": lambda it: (
-        about("94", busy(it, FILTER, "fours", "l1_data"))
-        and about("88", busy(it, FILTER, "fours", "issue"))
-    ),
-    "26/16 = 1.625 requests": lambda it: loads(it, FILTER, "walking") == 1.625,
-    "two blocks of 8 warps on each multiprocessor: four warps for each of its": (
-        lambda it: it.over((8192, 8192), 4 * it.ACROSS, it.STRIP) == (8, 33)
-        and 2 * it.ACROSS // 32 == 4 * 4
-    ),
-    "But the time falls by only 14%": lambda it: about(
-        "14%", 1 - ratio(FILTER, "walking", "fours")
-    ),
-    "all four of a scheduler's warps often wait for loads": lambda it: (
-        first_wait(it, FILTER, "walking") == LOADS
-        and busy(it, FILTER, "walking", "issue") < 75
-    ),
-    "The 121 `FFMA` allow walking 55% of the time of fours. It takes 86%": lambda it: (
-        about("55%", it.limit_us[FILTER] / time(FILTER, "fours"))
-        and loads(it, FILTER, "walking") < 0.5 * loads(it, FILTER, "fours")
-        and about("86%", ratio(FILTER, "walking", "fours"))
-    ),
-    "for loads for 44% of their time. With a row loaded ahead, they wait for 11%": (
+    "are faster with a tile and without, and with a tile they still take a third "
+    "longer": (
         lambda it: (
-            about("44%", waiting(it, "walking")) and about("11%", waiting(it, "ahead"))
+            us(it, "layer, 16 layers") < us(it, "layer")
+            and us(it, "walk, 16 layers") < us(it, "walk")
+            and 1.3 < ratio(it, "layer, 16 layers", "walk, 16 layers") < 1.4
         )
     ),
-    "weights are numbers within its `FFMA`": lambda it: all(
-        "UR" not in str(one) and "c[" not in str(one)
-        for one in assemble(it.AHEAD[0])[(8, 33), (256, 1)](
-            it.filtered_photo, it.photo
-        ).instructions
-        if one.base == "FFMA"
+    "neighbours are needed at about the same time, and L1 has them": lambda it: (
+        requests_on_to_l2(it.rungs["walk"][1]) < 0.4
     ),
-    "It issues 132 instructions for 32 pixels": lambda it: about(
-        "132", instructions(it, FILTER, "ahead")
+    # ------------------------------------------------ the last rungs
+    "A quarter of the requests would predict a quarter of the time. But a copy already "
+    "takes half of the walk's time, and fours takes only 9% more than a copy": (
+        lambda it: (
+            0.24 < loads(it, "fours") / loads(it, "walk") < 0.27
+            and 0.49 < ratio(it, "copy", "walk") < 0.52
+            and about("9%", ratio(it, "fours", "copy") - 1)
+        )
     ),
-    "cost 4%, all else 5%": lambda it: (
-        about("4%", 260 / 250 - 1)
-        and about("5%", instructions(it, FILTER, "ahead") / (121 * 260 / 250) - 1)
+    "now it is memory that is busy": lambda it: (
+        busy(it, "fours", "memory") > 75
+        and busy(it, "fours", "memory") > 1.5 * busy(it, "walk", "memory")
+        and busy(it, "fours", "memory") > 1.5 * busy(it, "fours", "issue")
     ),
-    "Issuing them takes 265 of its 292 µs: 91%": lambda it: (
-        about("265", issuing(it))
-        and about("292", time(FILTER, "ahead"))
-        and about("91%", issuing(it) / time(FILTER, "ahead"))
+    "In `fours` each has registers of its own. In `known` all have the same two, "
+    "`R2.64`, and a distance: 0x100000 bytes are a layer, 0x800 a row": lambda it: (
+        len({register for register, _ in addresses(both(it)[0])}) >= 6
+        and {register for register, _ in addresses(both(it)[1])} == {"R2.64"}
+        and (0x100000, 0x800) == (4 * 512 * 512, 4 * 512)
     ),
-    "One pass takes 68% of the time of two launches": lambda it: about(
-        "68%", ratio(BOTH, "walking", "two launches")
+    "A third of the instructions is gone, but only 5% of the time": lambda it: (
+        0.63 < executed(it, "known") / executed(it, "fours") < 0.69
+        and about("5%", 1 - ratio(it, "known", "fours"))
     ),
-    "It reaches 67% of the copy's rate": lambda it: about(
-        "67%", ratio(BOTH, "copy", "walking")
+    "The step takes 4% longer than the copy": lambda it: about(
+        "4%", ratio(it, "known", "copy") - 1
     ),
-    "takes two thirds of the time of 121 weights": lambda it: (
-        0.64 < time(BOTH, "walking") / time(FILTER, "ahead") < 0.69
+    "It also needs fewer registers, 32 instead of 40, so a multiprocessor holds more "
+    "warps": lambda it: (
+        [made.registers for made in both(it)] == [40, 32]
+        and busy(it, "known", "occupancy") > 1.2 * busy(it, "fours", "occupancy")
     ),
-    "For 32 cells that is 1.3 instead of 1.4": lambda it: (
-        about("1.4", loads(it, CUBE, "fours"))
-        and about("1.3", loads(it, CUBE, "fours") - (6 / 4 - 18 / 16) * 32 / 126)
+    "The report counts 2,624 requests instead of 2,816": lambda it: (
+        it.rungs["fours"][2].coalescing.by_kind["load"].requests == 2816
+        and (6 + 16, 18 + 64) == (2816 // 128, 2624 // 32)
+    ),
+    "µs to issue is the part of its time in which a rung uses the issue "
+    "slots": lambda it: all(
+        0.95 < issuing(it, name) / it.us_to_issue(it.rungs[name]) < 1.05
+        for name in ONE_SIZE
+    ),
+    "the more instructions, the more time, though not in proportion, as the walk also "
+    "waits for its loads": lambda it: (
+        waiting(it, "walk")
+        > 1.5 * max(waiting(it, name) for name in ("layer", ONE_SIZE[0]))
+        and executed(it, "layer") / executed(it, "walk") > 1.2 * ratio(it, *TILE_OR_NOT)
+        and us(it, "layer") > us(it, "plain, 256 threads") > us(it, "walk")
+        and executed(it, "layer")
+        > executed(it, "plain, 256 threads")
+        > executed(it, "walk")
+    ),
+    "though it has the fewest loads of the three": lambda it: (
+        loads(it, "layer") < loads(it, "walk") < loads(it, "plain, 256 threads")
+    ),
+    "In fours and known, memory is the limit. The slots are mostly empty": lambda it: (
+        all(
+            busy(it, name, "memory") > 75 and busy(it, name, "issue") < 40
+            for name in ("fours", "known")
+        )
+    ),
+    "the walk of single cells gained 7% by them": lambda it: about(
+        "7%", 1 - ratio(it, "walk, 16 layers", "walk")
     ),
     "A sweep of 48 variants": lambda it: len(sweep()) == 48,
-    "chose walks of 4 layers and blocks of 32 × 8 threads": lambda it: (
-        chosen(sweep()) == "4 layers, 32 × 8 threads"
-        and (it.LAYERS, it.FOURS[1]) == (4, (32, 8))
-    ),
-    "16 layers take 7% longer": lambda it: about(
-        "7%", sweep()["16 layers, 32 × 8 threads"] / min(sweep().values()) - 1
-    ),
-    "8 × 33 blocks, two for each of 132 multiprocessors": lambda it: (
-        it.over((8192, 8192), 4 * it.ACROSS, it.STRIP) == (8, 33) and 8 * 33 == 2 * 132
-    ),
-    "Weights and sizes that the compiler knows made each kernel faster here": (
+    "chose walks of 4 layers and blocks of 32 × 8 threads: 16 layers take 7% longer": (
         lambda it: (
-            time(FILTER, "constant") < time(FILTER, "plain")
-            and time(CUBE, "known") < time(CUBE, "fours")
+            min(sweep(), key=sweep().get) == "4 layers, 32 × 8 threads"
+            and (it.LAYERS, it.FOURS[1]) == (4, (32, 8))
+            and about(
+                "7%", sweep()["16 layers, 32 × 8 threads"] / min(sweep().values()) - 1
+            )
         )
     ),
 }
