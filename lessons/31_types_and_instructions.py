@@ -1,15 +1,16 @@
 # %% [markdown]
 # # Read what a line becomes
 #
-# *45 minutes*
+# *75 minutes*
 #
-# **What you'll do:** read the machine instructions that the lines of a kernel become, without a GPU, and remove those that nobody meant to write.
+# **What you'll do:** read the machine instructions that the lines of a kernel become, remove those that nobody meant to write, and find out which of them cost time.
 #
 # **What you'll learn:**
 #
 # - read a line's types beside its instructions
 # - predict the type of an expression in Numba, and where NumPy 2 gives another
-# - find the signed index, the division or the float64 that crept in, and judge by counters what it costs
+# - find the signed index, the division or the float64 that crept in
+# - tell what a kernel waits for from what it is short of
 #
 # **What you'll need:** kernels and their guard, as in [Write your first kernel](01_first_kernel.ipynb), and issue slots, as in [Keep a warp together](02_warps.ipynb).
 
@@ -17,10 +18,10 @@
 import math
 
 import numpy as np
-from numba import cuda, float32, float64, int32, uint32, uint64
+from numba import cuda, float32, float64, int32, int64, uint32, uint64
 
-from helpers import (assemble, check, device, emulate, exercise, expect,
-                     measure, plot_instructions, table)
+from helpers import (assemble, check, compare, device, emulate, exercise,
+                     expect, measure, plot_instructions, table)
 
 device
 
@@ -31,7 +32,7 @@ device
 # How much is in it after ten years?
 # The two kernels below compute that for any number of accounts.
 # They differ only in how they write two constants, and their results agree.
-# Yet one of them takes half as long again on an H200, and by NVIDIA's numbers far longer on a laptop's GPU.
+# Yet on an H200 one of them takes one and a half times as long as the other, and by NVIDIA's numbers it would be far worse on a laptop's GPU.
 # Which one is it, and how can you tell without a GPU?
 
 # %%
@@ -79,8 +80,7 @@ for kernel in save, save_narrow:
 # %% [markdown]
 # ## A line and its instructions
 #
-# Learn to read on a shorter kernel.
-# **Add `a` times `x` to `y`.**
+# Learn to read on a shorter kernel, which adds `a` times `x` to `y`.
 
 # %%
 @cuda.jit
@@ -99,7 +99,7 @@ a = np.float32(2)
 #
 # <details><summary>Answer</summary>
 #
-# Not five. The two loads and the store are there, but the product and the sum are one instruction, and twenty others compute addresses or fetch the kernel's arguments. The last two end the kernel.
+# Not five. The two loads and the store are there, but the product and the sum are one instruction, and twenty others compute addresses or fetch the kernel's arguments. (Then come `EXIT`, the end, and a branch behind it that never runs.)
 #
 # </details>
 
@@ -108,13 +108,23 @@ made = assemble(saxpy)[4, 256](a, x, y)
 made
 
 # %% [markdown]
-# `assemble` compiles the kernel with Numba and NVIDIA's compiler, neither of which needs a GPU, and lists the machine **instructions** of each line; open a line to read them.
+# `assemble` compiles the kernel with Numba and NVIDIA's compiler, neither of which needs a GPU, and lists the machine **instructions** (NVIDIA: *SASS*) of each line; open a line to read them.
 # Beside a line you see the types that Numba inferred for its variables: `a` is a `float32`, `i` an `int64`.
 #
 # `LDG` loads from global memory, and `STG` stores to it.
 # `FFMA` is a **fused multiply-add**, `a * x + y` in one instruction.
-# It is the only one of the 36 that computes what you asked for; 18 compute indices and addresses.
-#
+# It is the only one of the 36 that computes what you asked for.
+
+# %%
+plot_instructions({"saxpy": made.kinds})
+
+# %% [markdown]
+# Half of them compute the index, compare it with the size, and find addresses.
+# The kernel's *arguments*, such as the arrays' addresses and sizes, lie in constant memory, and `LDC` fetches them.
+# *Moves* copy a number to another register, or choose one of two.
+# The rest is *control*: leave if the guard says so, and at the end.
+
+# %% [markdown]
 # ## One rounding instead of two
 #
 # A fused multiply-add rounds once, at its end.
@@ -139,30 +149,23 @@ out, {name: found[name] for name in ("FFMA", "FMUL", "FADD")}
 # The square of `near` has more digits than a `float32` holds, and rounding cuts off 2⁻²⁴, or 5.96 · 10⁻⁸.
 # The emulator rounds after each operation that you wrote, so its second result is 0.
 # The compiler fuses a product and a sum wherever it can: one `FFMA` serves both lines, and on an H200 both results are 2⁻²⁴.
-# So the last digits of a sum of products may differ between a CPU and a GPU, and the GPU has rounded less often.
+# So last digits may differ from NumPy's, which rounds after each operation.
 
 # %% [markdown]
-# ## A signed index
+# ## The sign, or the width?
 #
-# Why does `saxpy` need 18 instructions for its addresses?
-# A signed index may be negative and count from the end, as in Python, so each access adds the array's size where the sign bit is set.
-# And Numba computes indices in 64 bits, but a GPU's registers have 32, so the sum of two indices takes two instructions, joined by a carry.
-# An index of type `uint32` needs neither.
-# But `x.size` is an `int64`, and a comparison with it has 64 bits again, so the size is passed as a `uint32`, too: `n`.
+# Why does `saxpy` need 18 instructions to find three elements?
 #
-# **Add `a` times `x` to `y`, with an unsigned index of 32 bits.**
+# *The sign.* As in Python, a negative index counts from the end. So each access looks at the index's sign, and adds the array's size where it is set.
+#
+# *The width.* Numba computes indices in 64 bits, but a GPU's registers have 32. So an index takes two registers, and a sum of two indices two instructions: the second adds what the first has carried.
+#
+# Change one at a time: compile the kernel for an index of any type `T`.
+# (The size is passed too, as `n`: `x.size` is an `int64`, and a comparison with it would have 64 bits again.)
 
 # %%
-@cuda.jit
-def saxpy_32(a, x, y, n):
-    """Add `a` times `x` to `y`, with an unsigned index of 32 bits."""
-    i = uint32(cuda.grid(1))
-    if i < n:
-        y[i] = a * x[i] + y[i]
-
-
 def make_saxpy(T):
-    """The same with an index of another type."""
+    """The same for an index of type T, below a size of that type."""
     @cuda.jit
     def saxpy_typed(a, x, y, n):
         """Add `a` times `x` to `y`, with an index of type T."""
@@ -172,25 +175,111 @@ def make_saxpy(T):
     return saxpy_typed
 
 
-narrow = assemble(saxpy_32)[4, 256](a, x, y, np.uint32(x.size))
-typed = {"saxpy": made} | {
-    f"{T}, {size.dtype}": assemble(make_saxpy(T))[4, 256](a, x, y, size)
-    for T, size in ((int32, np.int32(1000)), (uint64, np.uint64(1000)),
-                    (uint32, np.int64(1000)))} | {"saxpy_32": narrow}
+# %% [markdown]
+# **Predict.** Which needs fewer instructions: a signed index of 32 bits, `int32`, or an unsigned one of 64, `uint64`?
+
+# %% tags=["hide-input"]
+# Assembles it for four types of index.
+typed = {(T, dtype): assemble(make_saxpy(T))[4, 256](a, x, y, dtype(1000))
+         for T, dtype in ((int64, np.int64), (int32, np.int32),
+                          (uint64, np.uint64), (uint32, np.uint32))}
+typed = {str(T): it for (T, _), it in typed.items()}
+long = {name: len(it.instructions) for name, it in typed.items()}
+table(["instructions", "64 bits", "32 bits"],
+      [("signed", long["int64"], long["int32"]),
+       ("unsigned", long["uint64"], long["uint32"])])
+
+# %% [markdown]
+# Go down a column: the sign costs 10 instructions at 64 bits, and 14 at 32.
+# Go along a row: the width costs 2 if the index is signed, and 6 if it is not.
+#
+# An `int32` looks thrifty, but it may still be negative, so each access still looks at its sign. Only a `uint32` gets rid of both.
+
+# %%
 plot_instructions({name: it.kinds for name, it in typed.items()})
 
 # %% [markdown]
-# A bar is a kernel, named by the types of `i` and `n`; its parts are its instructions by purpose.
-# Loads, stores and arithmetic are the same; the instructions for indices and addresses fall from 18 to 4.
-# The sign costs most: an unsigned index saves 8 of the 18, with 64 bits as with 32.
-# The width costs 6, signed or not. An `int32` index keeps 12: it may still be negative. A `uint32` one keeps 9 if its size is an `int64`.
-# Whether that saves any *time*, the clock tells further down.
+# Loads, stores and arithmetic are the same in all four; what is left for addresses falls from 18 to 4.
+
+# %% [markdown]
+# ## What type is `u + 1`?
+#
+# Types follow from three rules:
+#
+# 1. A plain number has a type, too: `1` is an `int64`, and `1.0` a float64.
+# 2. Two integers make one of 64 bits, unsigned only if both are.
+# 3. Two floats make the wider of the two; a `float32` and an integer of 32 or 64 bits make a float64.
+#
+# They hold for `+ - * // %`; `/` of two integers is a float64, and `min` or `max` of two numbers of one type keeps it. A conversion gives what it is called: `uint32(u + 1)`. And a root, an exponential, or a whole power such as `v ** 2` of a float keeps its type.
+
+# %% [markdown]
+# **Predict.** `v` is a `float32`, `u` a `uint32` and `n` an `int64`. What are the types of `v * 2.5`, `v * n`, `u + 1`, `u + u`, `v ** 2` and `max(v, 0)` in a kernel?
+#
+# <details><summary>Answer</summary>
+#
+# float64, float64, int64, uint64, float32 and float64. Only the square has 32 bits.
+#
+# </details>
+
+# %%
+@cuda.jit
+def mixed(out, v, u, n):
+    """Combine numbers of several types."""
+    scaled = v * 2.5
+    product = v * n
+    following = u + 1
+    double = u + u
+    square = v ** 2
+    positive = max(v, 0)
+    out[0] = scaled + product + following + double + square + positive
+
+
+# %% tags=["hide-input"]
+# Reads the types in Numba, and computes the same in NumPy.
+v, u, n = np.float32(3), np.uint32(7), np.int64(5)
+inferred = {}
+for names in assemble(mixed)[1, 1](np.zeros(1), v, u, n).variables.values():
+    inferred.update(names)
+in_numpy = {"scaled": v * 2.5, "product": v * n, "following": u + 1,
+            "double": u + u, "square": v ** 2, "positive": np.maximum(v, 0)}
+table(["", "NumPy 2", "Numba"],
+      [(name, str(value.dtype), inferred[name])
+       for name, value in in_numpy.items()])
+
+# %% [markdown]
+# NumPy differs in four of the six: since version 2 it lets a plain number take the type of its partner. And it always added two integers of 32 bits in 32 bits.
+#
+# So in a kernel, cast each step that is to stay at 32 bits: `uint32(u + 1)`, `max(v, float32(0))`.
+#
+# By the second rule a number of few bits wraps around only where it is stored. Here, pixels have 8:
+
+# %%
+@cuda.jit
+def brighten(out, image, more):
+    """Add a number to each pixel."""
+    i = cuda.grid(1)
+    if i < image.size:
+        out[i] = image[i] + more
+
+
+# %% tags=["hide-input"]
+# Adds 100 to four pixels, in NumPy and in the kernel.
+image, more = np.array([10, 100, 200, 250], np.uint8), np.uint8(100)
+bright, wide = np.zeros(4, np.uint8), np.zeros(4, np.int64)
+emulate(brighten)[1, 32](wide, image, more)
+run = emulate(brighten)[1, 32](bright, image, more)
+print(table(["", *map(str, image)], [
+    ("NumPy", *(image + more)), ("Numba, into int64", *wide),
+    ("Numba, into uint8", *bright)]))
+run.warnings[0]
+
+# %% [markdown]
+# 200 + 100 is 300 in Numba, and 44 in NumPy, which adds in 8 bits.
+# In Numba it becomes 44 only when it is stored to a `uint8`. The emulator says so; a GPU does not.
 #
 # ## Divide an index
 #
-# To find the row and the column of an index you divide.
-# A GPU has no instruction that divides integers.
-# **Each thread splits its index into a row and a column.**
+# To find the row and the column of an index you divide. But a GPU has no instruction that divides integers. What does a division become?
 
 # %%
 WIDTH = uint32(1000)
@@ -231,22 +320,23 @@ for kernel, sizes in splits.items():
     emulate(kernel)[16, 256](rows, cols, *sizes)
     check([rows, cols], np.divmod(np.arange(4000, dtype=np.uint32), 1000))
 
+# %% tags=["hide-input"]
+# Assembles the three, and counts their instructions.
 divided = {kernel.py_func.__name__: assemble(kernel)[16, 256](rows, cols, *it)
            for kernel, it in splits.items()}
-table(["kernel", "instructions", "integers", "calls", "MUFU"],
-      [(name, len(it.instructions), it.kinds["integers and addresses"],
-        it.kinds["calls"], it.opcodes["MUFU"])
-       for name, it in divided.items()])
+compare(divided, "machine instructions",
+        {"calls": lambda it: it.kinds["calls"],
+         "MUFU": lambda it: it.opcodes["MUFU"]}, by="kernel")
 
 # %% [markdown]
-# For signed numbers of 64 bits, the quotient and the remainder each have a **routine**, instructions outside the line that the line calls where a number needs more than 32 bits.
-# With `uint32` the line divides without a call: `MUFU` estimates the reciprocal of the width, and integer instructions make the quotient exact.
-# A width that the compiler knows costs least: a product with a precomputed factor and a shift replace the division.
+# For signed numbers of 64 bits, the quotient and the remainder each have a **routine**: instructions outside the line, which the line calls where a number needs more than 32 bits.
+# Two `uint32` make a `uint64`, but the compiler sees that its upper half is empty, and divides without a call: `MUFU` estimates the reciprocal of the width, and integer instructions make the quotient exact.
+# If the compiler knows the width, a product with a precomputed factor and a shift replace the division.
 #
 # ## Below zero
 #
 # An unsigned number has nothing below zero: 0 − 1 wraps around to the largest number of its type.
-# **Each thread subtracts the previous element from its own**, and forgets that the first has none:
+# Here each thread subtracts the previous element from its own, and forgets that the first has none:
 
 # %%
 @cuda.jit
@@ -276,8 +366,7 @@ with expect(IndexError):
 # %% [markdown]
 # Index −1 is the last element: a wrong number, and no error.
 # Index 4,294,967,295 lies 17 GB beyond the array's start: a GPU reads whatever is there, or stops the program.
-# Both need a second guard.
-# **Each thread but the first subtracts the previous element from its own.**
+# Both need a second guard, against the first element:
 
 # %%
 @cuda.jit
@@ -292,72 +381,6 @@ emulate(differences)[4, 256](steps, ramp)
 check(steps[1:], np.diff(ramp))
 
 # %% [markdown]
-# ## What type is `u + 1`?
-#
-# Without its cast the index of that last line would be signed: `i - 1` is an `int64`, whatever the type of `i`.
-#
-# **Predict.** `v` is a `float32`, `u` a `uint32` and `n` an `int64`. What are the types of `v * 2.5`, `v * n`, `u + 1` and `u + u` in a kernel?
-#
-# <details><summary>Answer</summary>
-#
-# float64, float64, int64 and uint64. None of them has 32 bits.
-#
-# </details>
-
-# %%
-@cuda.jit
-def mixed(out, v, u, n):
-    """Combine numbers of several types."""
-    scaled = v * 2.5
-    product = v * n
-    following = u + 1
-    double = u + u
-    out[0] = scaled + product + following + double
-
-
-v, u, n = np.float32(3), np.uint32(7), np.int64(5)
-inferred = {}
-for names in assemble(mixed)[1, 1](np.zeros(1), v, u, n).variables.values():
-    inferred.update(names)
-in_numpy = {"scaled": v * 2.5, "product": v * n, "following": u + 1,
-            "double": u + u}
-table(["", "NumPy 2", "Numba"],
-      [(name, str(value.dtype), inferred[name])
-       for name, value in in_numpy.items()])
-
-# %% [markdown]
-# Since version 2, NumPy lets a plain Python number take the type of its partner.
-# In Numba a plain number has a type of its own, `int64` or float64, and of two floats, or two integers, the wider type wins.
-# NumPy adds two 32-bit integers in 32 bits; Numba computes all integers in 64.
-# A `float32` and an `int64` make a float64 in both.
-# So cast each step that is to stay at 32 bits: `uint32(u + 1)`.
-#
-# For the same reason a value of few bits wraps around only where it is stored.
-# **Add a number to each pixel.**
-
-# %%
-@cuda.jit
-def brighten(out, image, more):
-    """Add a number to each pixel."""
-    i = cuda.grid(1)
-    if i < image.size:
-        out[i] = image[i] + more
-
-
-image, more = np.array([10, 100, 200, 250], np.uint8), np.uint8(100)
-bright, wide = np.zeros(4, np.uint8), np.zeros(4, np.int64)
-emulate(brighten)[1, 32](wide, image, more)
-run = emulate(brighten)[1, 32](bright, image, more)
-print(table(["", *map(str, image)], [
-    ("NumPy", *(image + more)), ("Numba, into int64", *wide),
-    ("Numba, into uint8", *bright)]))
-run.warnings[0]
-
-# %% [markdown]
-# 200 + 100 is 300 in Numba, and 44 in NumPy, which adds in 8 bits.
-# It becomes 44 in Numba where it is stored to a `uint8`: 300 − 256.
-# The emulator says so; a GPU does not.
-#
 # ## A float64 creeps in
 #
 # **Predict.** Back to the savings: what is the type of `value` in `save`, and what in `save_narrow`?
@@ -374,31 +397,30 @@ narrow_made = assemble(save_narrow)[4, 256](later, start)
 wide_made.beside(narrow_made)
 
 # %% [markdown]
-# The compiler has unrolled the loop over 120 months.
 # `save` converts its balance to float64, does 120 fused multiply-adds in float64, and converts back.
-# `save_narrow` does 120 in `float32`.
-# The numbers of instructions are nearly equal, but different units execute them.
-# How many times as many `float32` operations as float64 ones can the device do?
+# `save_narrow` does as many in `float32`: nearly the same number of instructions, but other units execute them.
+# How many `float32` operations can the device do for each one in float64?
 
 # %%
 cuda.get_current_device().SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO
 
 # %% [markdown]
 # An H200 does half as many float64 operations in a cycle as `float32` ones.
-# GPUs for laptops and games do a 32nd or a 64th as many, by [NVIDIA's table](https://docs.nvidia.com/cuda/cuda-c-programming-guide/#arithmetic-instructions-throughput-native-arithmetic-instructions).
-# There, two constants without a type slow this arithmetic down up to 64 times.
+# GPUs for laptops and games do a 64th or so, by [NVIDIA's table](https://docs.nvidia.com/cuda/cuda-c-programming-guide/#arithmetic-instructions-throughput-native-arithmetic-instructions).
 #
 # ## Five lines that look alike
 #
-# **Compute five functions of `v`.**
-# Each line combines a `float32` and a Python number, so Numba types all five results as float64.
-# But the compiler uses `float32` where it can prove that the result, rounded to `float32`, is the same: for *one* operation on numbers that a `float32` holds, such as 2.5.
+# In each of the five lines below a `float32` meets a Python number, so Numba types all five results as float64.
+# Yet they are stored as `float32`; and where the stored digits cannot differ, the compiler computes in `float32` after all.
 #
-# **Predict.** In which of the five lines below does the GPU compute in float64?
+# `v * 2.5`, computed in float64 and then rounded, always is the `float32` product. So is any *one* operation of `+ - * /` on numbers that a `float32` holds.
+# But it does not hold 2.6. And between two operations float64 keeps digits that `float32` would drop.
+#
+# **Predict.** In which of the five lines does the GPU compute in float64?
 #
 # <details><summary>Answer</summary>
 #
-# In the second, the third and the fifth.
+# In the second, the third and the fifth, whose power, with an exponent that is no whole number, is a routine in float64.
 #
 # </details>
 
@@ -441,11 +463,14 @@ careless = assemble(five_ways)[4, 256](ways, positive)
 careless
 
 # %% [markdown]
-# Numba's types do not settle the instructions.
-# The first and the fourth line are *one* operation, on 2.5 and on 1.
-# But a `float32` cannot hold 2.6. Between the two operations of `v * 2.5 + 1`, float64 keeps digits that `float32` would drop. And the power is a routine in float64.
+# Look for opcodes that begin with `D`, for *double*.
+# Do not count on what a compiler proves: cast each constant.
 #
-# Do not count on it: cast each constant.
+# <details><summary>For the curious: where are the marks ▲?</summary>
+#
+# They tell of conversions and routines. So the third line, whose number the second has converted, has none, and the fourth has one for a routine in `float32`.
+#
+# </details>
 
 # %%
 five_ways_fast = cuda.jit(fastmath=True)(five_ways_narrow.py_func)
@@ -455,12 +480,12 @@ plot_instructions({"five_ways": careless.kinds, "narrow": careful.kinds,
                    "narrow, fastmath": fast.kinds})
 
 # %% [markdown]
-# `five_ways_narrow` has no float64 left. `fastmath` also removes both of its routines.
+# `five_ways_narrow` has no float64 left. The third bar is the same source with `fastmath=True`, which also removes both routines. What does it give away?
 #
 # ## Exact, or fast
 #
-# A GPU has no instruction that divides. `MUFU` estimates a reciprocal or a root; the rest of the line, with a routine for very large and very small numbers, turns that into the nearest `float32`.
-# With `fastmath=True` nothing corrects the estimate, and `math.sin`, too, becomes a `MUFU`. An H200 gave these largest errors for 4 million random numbers each:
+# Floats have no instruction that divides, either. `MUFU` estimates a reciprocal or a root; the rest of the line, with a routine for very large and very small numbers, turns that into the nearest `float32`.
+# With `fastmath` nothing corrects the estimate, and `math.sin`, too, becomes a `MUFU`. These were an H200's largest errors, for 4 million random numbers each:
 #
 # | | exact | fastmath |
 # |---|---|---|
@@ -472,21 +497,35 @@ plot_instructions({"five_ways": careless.kinds, "narrow": careful.kinds,
 # | the result of 2¹²⁷ / 2¹²⁷ | 1 | 0 |
 # | the result of `math.sqrt` of 10⁻⁴⁰ | 10⁻²⁰ | 0 |
 #
-# The last two rows are no misprints: the estimated reciprocal of a number above 2¹²⁶ is 0, and so is each quotient; a number below 2⁻¹²⁶ counts as 0.
+# <details><summary>For the curious: the last two rows, and where these errors come from</summary>
 #
+# They are no misprints: the estimated reciprocal of a number above 2¹²⁶ is 0, and so is each quotient; a number below 2⁻¹²⁶ counts as 0.
+# No cell of this page can show such errors without a GPU. `python -m pytest tests/on_gpu/test_said_in_lessons.py`, in the course's folder, finds them on yours.
+#
+# </details>
+
+# %% [markdown]
 # ## What the clock says
 #
 # Do fewer instructions take less time?
-# Each kernel runs on 16 million elements:
+# Each kernel runs on 16 million elements. The first does nothing, and so shows how long the blocks take to start and end.
 
-# %% tags=["timing"]
+# %%
+@cuda.jit
+def end_at_once(out):
+    """Each thread ends at once."""
+
+
+# %% tags=["timing", "hide-input"]
+# Measures the kernels of this page, two or three of a kind.
 N = 2**24
 many, more = np.linspace(1, 5000, 2 * N, dtype=np.float32).reshape(2, N)
 rows, cols = np.zeros((2, N), np.uint32)
 five, size = np.zeros((5, N), np.float32), np.uint32(N)
 launches = {
+    "no work": (end_at_once, more),
     "saxpy": (saxpy, a, many, more),
-    "saxpy_32": (saxpy_32, a, many, more, size),
+    "saxpy, uint32": (make_saxpy(uint32), a, many, more, size),
     "split": (split, rows, cols, 1000),
     "split_32": (split_32, rows, cols, WIDTH, size),
     "split_known": (split_known, rows, cols, size),
@@ -496,44 +535,148 @@ launches = {
     "save": (save, more, many), "save_narrow": (save_narrow, more, many)}
 times = {name: measure(kernel)[N // 256, 256](*arguments)
          for name, (kernel, *arguments) in launches.items()}
-
-# %% tags=["timing"]
-def counted(m):
-    """Counters: each warp's instructions, and three shares in percent."""
-    return (m.counters.get("instructions", np.nan) / (N / 32),
-            m.counters.get("issue_percent"),
-            *(100 * m.waits.get(reason, 0 if m.waits else np.nan)
-              for reason in ("global or local memory",
-                             "a busy arithmetic unit")))
-
-
-table(["kernel", "time, µs", "instructions per warp", "issue slots used, %",
-       "waits for memory, % of all waits", "for a busy unit, %"],
-      [(name, m.median_us, *counted(m)) for name, m in times.items()])
+compare(times, "µs", "instructions per warp", "issue slots used, %",
+        "memory busy, %", by="kernel")
 
 # %% [markdown]
-# - *saxpy* takes as long with about half of its instructions: both wait for memory, and other warps compute their addresses meanwhile.
-# - *split* takes 73 µs, with 84% of the issue slots used; *split_32* takes 43, no more than with a known width. (The routines of *split* never run here: a warp executes 117 of the 298 instructions, because numbers that fit into 32 bits take a shorter branch.)
-# - *five_ways* takes a third longer than *five_ways_narrow*. Both exact and fast division hide behind memory, so `fastmath` gains nothing here.
-# - *save* takes half as long again as *save_narrow*: that was the slow one.
+# *saxpy* takes as long with half of its instructions. It is not short of them.
 #
-# Optimise what the kernel waits for; ignore the rest.
+# *split* executes twice as many as *split_32*, fills most of its issue slots, and takes more than half as long again.
+# *split_known* executes a third, and saves nothing: it takes as long as no work at all. Blocks have to start, and a short division fits in beside that.
+#
+# *five_ways* executes four times as many instructions as *five_ways_narrow*: they fill most of its issue slots, and it takes a third longer. The narrow one leaves most slots empty. So `fastmath`, which takes a third of its instructions away, saves no time.
 
 # %% [markdown]
+# And *save*, the slow one, executes hardly more than *save_narrow*. It is short of neither slots nor memory, but of float64 units: at two cycles for an operation, they are busy for 85% of the time.
+#
+# Fewer instructions save time where a kernel is short of issue slots; fewer in float64, where it is short of float64 units.
+#
+# ## Find what is busy
+#
+# What would make `save_narrow` faster? A third of its warps' waiting is for memory. Would less memory traffic help?
+#
+# Take one thing away at a time. `no_memory` does the same arithmetic, but loads nothing, and stores only a negative balance, which never comes. `half_as_long` loads and stores as much as before, and computes for half of the months.
+#
+# **Predict.** Which of the two is faster?
+
+# %%
+@cuda.jit
+def no_memory(out, size):
+    """Grow a balance, and keep it to yourself."""
+    i = cuda.grid(1)
+    if i < size:
+        value = float32(i)
+        for _ in range(MONTHS):
+            value = value * float32(1.004) + float32(100)
+        if value < 0:
+            out[i] = value
+
+
+@cuda.jit
+def half_as_long(out, balance):
+    """Grow a balance for half of the months."""
+    i = cuda.grid(1)
+    if i < balance.size:
+        value = balance[i]
+        for _ in range(MONTHS // 2):
+            value = value * float32(1.004) + float32(100)
+        out[i] = value
+
+
+# %% tags=["timing", "hide-input"]
+# Measures both, beside the kernel that does nothing and the whole one.
+less = {"no work": times["no work"], "save_narrow": times["save_narrow"],
+        "no_memory": measure(no_memory)[N // 256, 256](more, N),
+        "half_as_long": measure(half_as_long)[N // 256, 256](more, many)}
+compare(less, "µs", "instructions per warp", "issue slots used, %",
+        {"of all waits, for memory, %": lambda m: 100 * m.waits.get(
+            "global or local memory", 0 if m.waits else np.nan)}, by="kernel")
+
+# %% [markdown]
+# Half of the arithmetic gone saves more than all of the memory traffic.
+# The issue slots said so: `save_narrow` uses most of them. While some of its warps wait for memory, others compute.
+#
+# So **find what is busy; a wait only says where to look.** And to be sure, take it away and see.
+#
+# ## What does a division cost?
+#
+# The start of the blocks hid it. So let each thread divide 64 times, and subtract what the same loop takes with a product instead, which the compiler turns into a difference from the one before.
+# (The divisor changes, or its reciprocal would be estimated once, before the loop. And `^` merges the results: what nobody uses is not computed.)
+
+# %%
+def make_often(T, step):
+    """A kernel that takes a step of two numbers of type T, 64 times."""
+    step = cuda.jit(device=True)(step)
+
+    @cuda.jit
+    def often(out, width, n):
+        """Each thread takes the step 64 times, and merges the results."""
+        number = T(cuda.grid(1))
+        left, total = uint32(64), T(0)
+        while left > 0:
+            total ^= step(number, T(width + T(left)))
+            left = uint32(left - 1)
+        if number < n:
+            out[number] = total
+    return often
+
+
+# %%
+def product(number, width):
+    return number * width
+
+
+def quotient(number, width):
+    return number // width
+
+
+def quotient_known(number, width):
+    return uint32(number + width) // WIDTH
+
+
+# %% tags=["timing", "hide-input"]
+# Measures six steps, each of them a billion times.
+STEPS = {"no division, uint32": (uint32, np.uint32, product),
+         "by 1,000, uint32": (uint32, np.uint32, quotient_known),
+         "two uint32": (uint32, np.uint32, quotient),
+         "two int32": (int32, np.int32, quotient),
+         "two uint64": (uint64, np.uint64, quotient),
+         "two int64": (int64, np.int64, quotient)}
+often = {}
+for name, (T, dtype, step) in STEPS.items():
+    kernel, some = make_often(T, step), np.zeros(1000, dtype)
+    emulate(kernel)[4, 256](some, dtype(1000), dtype(1000))
+    often[name] = measure(kernel)[N // 256, 256](
+        np.zeros(N, dtype), dtype(1000), dtype(N))
+
+
+# %% tags=["timing", "hide-input"]
+# Compares them, with the instructions of each of the 64 steps.
+def each_step(m):
+    """The instructions of a step, of 64."""
+    return m.counters.get("instructions", np.nan) / (N / 32) / 64
+
+
+compare(often, {"instructions per step": each_step}, "µs",
+        "issue slots used, %", by="step")
+
+# %% [markdown]
+# Beyond the loop without a division, those of `uint32` take 941 µs, and those by a number that the compiler knows 128, though that kernel leaves two fifths of its issue slots empty.
+#
+# Two `int32` take half as long again as two `uint32`. Their quotient is an `int64` by the second rule, and is divided as one, with a routine (as in both rows below) for larger numbers than these. Only unsigned numbers does the compiler divide in 32 bits. And as `//` rounds down, a signed quotient is corrected where it is negative.
+#
+# So where you divide much, divide unsigned numbers of 32 bits, and by a constant if there is one.
+#
 # ## Why not twice as slow?
 #
-# Half as many float64 operations in a cycle, and yet only 1.48 times the time?
+# Half as many float64 operations in a cycle, and yet only one and a half times the time?
 #
-# A multiprocessor has four schedulers, each of which issues one instruction per cycle and has float64 units of its own.
-# `save_narrow` executes 153 instructions per warp, so a warp takes at least 153 cycles of its scheduler.
-# In `save` the float64 units are the limit: each of 120 `DFMA` occupies them for 2 cycles, 240 in all, and the other instructions issue in between.
-# 240 / 153 is 1.57, not 2.
-# (By these counts both would take 82% to 85% of their measured cycles, so the ratio is not exact.)
+# A multiprocessor has four schedulers, each of which issues one instruction in a cycle and has float64 units of its own.
+# So for a `DFMA` these units should be busy for two cycles, and an `FFMA` should take one.
 #
-# If so, more arithmetic must bring the factor nearer to 2.
-# **Grow a balance for some decades.**
+# **Predict.** Let both save for ten decades, and look only at what is *added* to the first. How many cycles does each further operation take?
 
-# %% tags=["timing"]
+# %%
 def make_save(decades, number):
     """A kernel that saves for some decades, in numbers of a type."""
     @cuda.jit
@@ -549,32 +692,33 @@ def make_save(decades, number):
     return save_long
 
 
+# %% tags=["timing", "hide-input"]
+# Measures ten decades in both types, and compares with one.
 longer = [measure(make_save(10, number))[N // 256, 256](more, many)
           for number in (float64, float32)]
-table(["decades", "float64, µs", "float32, µs", "factor, by counts",
-       "factor, by the clock"],
-      [(decades, wide.median_us, thin.median_us,
-        2 * MONTHS * decades / counted(thin)[0],
-        wide.median_us / thin.median_us) for decades, wide, thin in (
-            (1, times["save"], times["save_narrow"]), (10, *longer))])
+SCHEDULERS = 4 * cuda.get_current_device().MULTIPROCESSOR_COUNT
+
+
+def further(m, first):
+    """The cycles of a scheduler for each operation beyond the first decade."""
+    cycles = (it.counters.get("cycles", np.nan) for it in (m, first))
+    operations = 9 * MONTHS * N / 32 / SCHEDULERS
+    return float(np.subtract(*cycles)) / operations
+
+
+table(["numbers", "one decade, µs", "ten, µs", "ten: issue slots used, %",
+       "cycles for each further operation"],
+      [(name, first.median_us, m.median_us, m.counters.get("issue_percent"),
+        further(m, first)) for name, first, m in (
+            ("float64", times["save"], longer[0]),
+            ("float32", times["save_narrow"], longer[1]))])
 
 # %% [markdown]
-# It does: 1.89 for ten times the arithmetic.
-# Each further decade takes 125 µs in float64 and 64 µs in `float32`, a factor of 1.96.
-# The instructions that both kernels share do not take twice as long: in `save` they issue while the float64 units are busy.
+# Two and one, within a few percent. The schedulers issue in every second cycle in float64, and in nearly each in `float32`.
 #
-# ## What changed
-
-# %% tags=["timing"]
-versions = {"saxpy": made, "saxpy_32": narrow, **divided,
-            "five_ways": careless, "five_ways_narrow": careful,
-            "five_ways_fast": fast, "save": wide_made,
-            "save_narrow": narrow_made}
-
-table(["kernel", "instructions", "integers", "float64", "calls", "time, µs"],
-      [(name, len(it.instructions), it.kinds["integers and addresses"],
-        it.kinds["float64"], it.kinds["calls"], times[name].median_us)
-       for name, it in versions.items()])
+# So the loop does take twice as long; over ten decades the factor is 1.89. Beside one decade it matters more that blocks start, addresses are computed and numbers come from memory: that is not doubled.
+#
+# Yet with that alone, one decade in float64 would take 158 µs; it takes 144. We have not traced the rest; every second issue slot is free for other instructions.
 
 # %% [markdown]
 # ## On your own
@@ -587,7 +731,7 @@ table(["kernel", "instructions", "integers", "float64", "calls", "time, µs"],
 #
 # </details>
 #
-# ★★ `fahrenheit`: convert temperatures in 20 instructions, without a float64 and without a call of a routine. (`n` is what it was in `saxpy_32`.)
+# ★★ `fahrenheit`: convert temperatures in 20 instructions, without a float64 and without a call of a routine. (`n` is what it was in `make_saxpy`.)
 
 # %%
 task = exercise("fahrenheit")
@@ -635,11 +779,12 @@ task.check(fahrenheit)
 #
 # Write the plain kernel first, look at its types, and cast the constants. Make an index `uint32` where the clock shows a gain.
 #
-# The instructions shown are for one kind of GPU, by one version of the compiler; another version makes other instructions. A compiler moves, merges and leaves out what it can, so an instruction may appear at a line where you do not expect it.
+# <details><summary>For the curious: what this page does not show</summary>
 #
-# What an instruction costs depends on its unit, and on how many other warps can run meanwhile.
-#
+# Another GPU, or another version of the compiler, has other instructions. And as a compiler moves and merges what it can, an instruction may stand at a line where you do not expect it.
 # The emulator computes with the types that Numba infers, rounds after each operation, and does not imitate `fastmath`.
+#
+# </details>
 #
 # ## Further reading
 #

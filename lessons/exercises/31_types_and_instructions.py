@@ -35,8 +35,9 @@ class WhichType(Predict):
             "Which two types meet in the expression, and which third one can hold "
             "both?",
             "A plain `1` is an int64, and `2.5` a float64. A float32 that meets an "
-            "int64 or a float64 makes a float64, a uint32 that meets a plain `1` an "
-            "int64.",
+            "int64, a uint32 or a float64 makes a float64; two integers make one of "
+            "64 bits, unsigned if both are. But a conversion gives what it is called, "
+            "and a root or a whole power, such as `v ** 2`, keeps the float's type.",
             "Put the expression into a kernel of one line, with `x` of float32, and "
             "see what `emulate` warns of, or the types that `assemble` shows.",
         )

@@ -1,35 +1,46 @@
-"""What the lesson says of its measurements, and when it is true."""
+"""What lesson 31 says of types, instructions and times, and when it is true.
+
+Each reason has its control: four kernels that differ in the sign or the width of an
+index, one that does nothing, one that loads and stores nothing, one with half of the
+arithmetic, divisions beside the same loop without one, and decades that differ in
+nothing but how many there are.
+"""
 
 import numpy as np
-from numba import cuda
+from numba import cuda, uint32
 
-from helpers.measuring.counters import REASONS
+from helpers import assemble
 from tests.lessons.claims import about
+from thirty_two_lanes.assembly.compiler import missing
 
 ADDRESSES = "integers and addresses"
+NO_COMPILER = bool(missing())
+
+
+def us(it, name):
+    """The time of one of the page's kernels."""
+    return it.times[name].median_us
 
 
 def ratio(it, name, other):
     """How many times as long does a kernel take?"""
-    return it.times[name].median_us / it.times[other].median_us
+    return us(it, name) / us(it, other)
 
 
-def alike(it, name, other):
-    """Do two kernels take the same time, within a fiftieth?"""
-    return abs(ratio(it, name, other) - 1) < 0.02
+def alike(it, *names):
+    """Do kernels take the same time, within a fiftieth?"""
+    times = [us(it, name) for name in names]
+    return max(times) < 1.02 * min(times)
 
 
-def executed(it, name):
+def executed(it, m):
     """The instructions that each warp executes."""
-    return it.times[name].counters["instructions"] / (it.N / 32)
+    return m.counters["instructions"] / (it.N / 32)
 
 
-def waits(it, name, reason=REASONS["long_scoreboard"]):
-    return it.times[name].waits.get(reason, 0)
-
-
-def outside_routines(made):
-    return sum(not each.routine for each in made.instructions)
+def issuing(m):
+    """The share of the issue slots that are used."""
+    return m.counters["issue_percent"] / 100
 
 
 def last_line(it):
@@ -37,95 +48,141 @@ def last_line(it):
     return it.made.by_line[max(line for line in it.made.by_line if line)]
 
 
-def in_float64(it, place):
-    """Does this of the five lines compute in float64?"""
-    line = sorted(line for line in it.careless.by_line if line)[place - 5]
+def five_lines(it):
+    """The numbers of the five lines."""
+    return sorted(filter(None, it.careless.by_line))[-5:]
+
+
+def in_float64(it, line):
+    """Does this line compute in float64?"""
     return any(name.startswith("D") for name in it.careless.by_line[line])
 
 
-def decade(it, number, first):
-    """What each decade after the first takes, in microseconds."""
-    return (it.longer[number].median_us - it.times[first].median_us) / 9
+def marked(it):
+    """The topics of the findings of each of the five lines."""
+    return [
+        {each.topic for each in it.careless.findings if each.site.line == line}
+        for line in five_lines(it)
+    ]
 
 
-def integers(it):
-    """The instructions for indices of each saxpy, by the types of index and size."""
-    return {name: made.kinds[ADDRESSES] for name, made in it.typed.items()}
+def signs(it):
+    """The instructions that look at the sign, of each type of index: LOP3 and SEL."""
+    return {name: (m.opcodes["LOP3"], m.opcodes["SEL"]) for name, m in it.typed.items()}
 
 
-def units_share(it, name, cycles):
-    """The share of a kernel's cycles that each warp's cycles of a scheduler make."""
-    schedulers = 4 * cuda.get_current_device().MULTIPROCESSOR_COUNT
-    return cycles * it.N / 32 / schedulers / it.times[name].counters["cycles"]
+def with_a_long_size(it):
+    """The instructions with a `uint32` index and an `int64` size."""
+    made = assemble(it.make_saxpy(uint32))[4, 256](it.a, it.x, it.y, np.int64(1000))
+    return len(made.instructions)
+
+
+def beyond(it, name):
+    """The microseconds that 64 divisions add to the loop without one."""
+    return it.often[name].median_us - it.often["no division, uint32"].median_us
+
+
+def made_often(it):
+    """What each step of the division experiment becomes."""
+    return {
+        name: assemble(it.make_often(T, step))[4, 256](
+            np.zeros(1000, dtype), dtype(1000), dtype(1000)
+        )
+        for name, (T, dtype, step) in it.STEPS.items()
+    }
+
+
+def multiplied(it, name):
+    """The products of a step's kernel: `IMAD`, without those that only add."""
+    lines = [str(each).split() for each in made_often(it)[name].instructions]
+    return sum(words[0] == "IMAD" for words in lines)
+
+
+def saved(it, name):
+    """The microseconds that a kernel saves from `save_narrow`."""
+    return us(it, "save_narrow") - it.less[name].median_us
+
+
+def further(it):
+    """The cycles of a further operation, in float64 and in float32."""
+    return [
+        it.further(m, it.times[first])
+        for m, first in zip(it.longer, ("save", "save_narrow"), strict=True)
+    ]
 
 
 CLAIMS = {
-    "one of them takes half as long again on an H200": lambda it: (
-        1.4 < ratio(it, "save", "save_narrow") < 1.6
+    "on an H200 one of them takes one and a half times as long as the other": (
+        lambda it: 1.4 < ratio(it, "save", "save_narrow") < 1.6
     ),
-    "It is the only one of the 36 that computes what you asked for; 18 compute": (
-        lambda it: len(it.made.instructions) == 36
+    # a line and its instructions
+    "It is the only one of the 36 that computes what you asked for": lambda it: (
+        len(it.made.instructions) == 36
         and it.made.opcodes["FFMA"] == it.made.kinds["float32"] == 1
-        and it.made.kinds[ADDRESSES] == 18
     ),
     "twenty others compute addresses or fetch the kernel's arguments": lambda it: (
         last_line(it).total() == 20 + 4 + 2
         and last_line(it)["EXIT"] + last_line(it)["BRA"] == 2
         and last_line(it)["LDG"] + last_line(it)["STG"] + last_line(it)["FFMA"] == 4
     ),
+    "Half of them compute the index, compare it with the size, and find": lambda it: (
+        it.made.kinds[ADDRESSES] == 18
+    ),
     "one `FFMA` serves both lines": lambda it: (
         it.found["FFMA"] == 1 and it.found["FMUL"] == it.found["FADD"] == 0
     ),
     "so its second result is 0": lambda it: it.out.tolist() == [2**-24, 0],
-    "the instructions for indices and addresses fall from 18 to 4": lambda it: (
-        (it.made.kinds[ADDRESSES], it.narrow.kinds[ADDRESSES]) == (18, 4)
+    # the sign and the width, one at a time
+    "the sign costs 10 instructions at 64 bits, and 14 at 32": lambda it: (
+        it.long["int64"] - it.long["uint64"] == 10
+        and it.long["int32"] - it.long["uint32"] == 14
     ),
-    "Loads, stores and arithmetic are the same": lambda it: all(
-        it.made.kinds[kind] == other.kinds[kind]
-        for other in it.typed.values()
-        for kind in ("global loads", "global stores", "float32")
+    "the width costs 2 if the index is signed, and 6 if it is not": lambda it: (
+        it.long["int64"] - it.long["int32"] == 2
+        and it.long["uint64"] - it.long["uint32"] == 6
     ),
-    "an unsigned index saves 8 of the 18, with 64 bits as with 32": lambda it: (
-        integers(it)["saxpy"] - integers(it)["uint64, uint64"]
-        == integers(it)["int32, int32"] - integers(it)["saxpy_32"]
-        == 8
+    "it may still be negative, so each access still looks at its sign": lambda it: (
+        signs(it)
+        == {"int64": (4, 0), "int32": (0, 4), "uint64": (0, 0), "uint32": (0, 0)}
     ),
-    "The width costs 6, signed or not": lambda it: (
-        integers(it)["saxpy"] - integers(it)["int32, int32"]
-        == integers(it)["uint64, uint64"] - integers(it)["saxpy_32"]
-        == 6
+    "Loads, stores and arithmetic are the same in all four; what is left for addresses "
+    "falls from 18 to 4": lambda it: (
+        all(
+            it.made.kinds[kind] == other.kinds[kind]
+            for other in it.typed.values()
+            for kind in ("global loads", "global stores", "float32")
+        )
+        and it.typed["int64"].kinds[ADDRESSES] == 18
+        and it.typed["uint32"].kinds[ADDRESSES] == 4
     ),
-    "An `int32` index keeps 12": lambda it: integers(it)["int32, int32"] == 12,
-    "A `uint32` one keeps 9 if its size is an `int64`": lambda it: (
-        integers(it)["uint32, int64"] == 9
+    "a comparison with it would have 64 bits again": lambda it: (
+        NO_COMPILER or with_a_long_size(it) == it.long["uint32"] + 5
     ),
+    # divisions
     "the quotient and the remainder each have a **routine**": lambda it: (
         it.divided["split"].kinds["calls"] == 2
     ),
-    "With `uint32` the line divides without a call": lambda it: (
+    "sees that its upper half is empty, and divides without a call": lambda it: (
         it.divided["split_32"].kinds["calls"] == 0
         and it.divided["split_32"].opcodes["MUFU"] == 2
     ),
-    "A width that the compiler knows costs least": lambda it: (
+    "a product with a precomputed factor and a shift replace the division": lambda it: (
         it.divided["split_known"].opcodes["MUFU"] == 0
         and len(it.divided["split_known"].instructions) == 20
     ),
-    "float64, float64, int64 and uint64. None of them has 32 bits": lambda it: (
-        [it.inferred[name] for name in ("scaled", "product", "following", "double")]
-        == ["float64", "float64", "int64", "uint64"]
-    ),
-    "NumPy lets a plain Python number take the type of its partner": lambda it: (
-        it.in_numpy["scaled"].dtype == np.float32
-        and it.in_numpy["following"].dtype == np.uint32
-    ),
-    "A `float32` and an `int64` make a float64 in both": lambda it: (
-        it.in_numpy["product"].dtype == np.float64
-        and it.inferred["product"] == "float64"
-    ),
     "lies 17 GB beyond the array's start": lambda it: about("17", 4e-9 * (2**32 - 1)),
+    # types
+    "float64, float64, int64, uint64, float32 and float64. Only": lambda it: (
+        [it.inferred[name] for name in it.in_numpy]
+        == ["float64", "float64", "int64", "uint64", "float32", "float64"]
+    ),
+    "NumPy differs in four of the six": lambda it: (
+        4 == sum(it.inferred[k] != v.dtype.name for k, v in it.in_numpy.items())
+    ),
     "200 + 100 is 300 in Numba, and 44 in NumPy": lambda it: (
         it.wide[2] == 300 and (it.image + np.uint8(100))[2] == 44 == it.bright[2]
     ),
+    # float64
     "converts its balance to float64, does 120 fused multiply-adds in float64": (
         lambda it: it.wide_made.opcodes["DFMA"] == it.wide_made.kinds["float64"] == 120
         and it.wide_made.kinds["conversions"] == 2
@@ -134,54 +191,125 @@ CLAIMS = {
         cuda.get_current_device().SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO == 2
     ),
     "In the second, the third and the fifth": lambda it: (
-        [place for place in range(5) if in_float64(it, place)] == [1, 2, 4]
+        [False, True, True, False, True]
+        == [in_float64(it, line) for line in five_lines(it)]
     ),
-    "takes as long with about half of its instructions": lambda it: (
-        alike(it, "saxpy", "saxpy_32")
-        and 0.5 < executed(it, "saxpy_32") / executed(it, "saxpy") < 0.6
-        and min(waits(it, "saxpy"), waits(it, "saxpy_32")) > 0.8
+    "the third line, whose number the second has converted, has none": lambda it: (
+        [set(), {"float64"}, set(), {"calls"}, {"calls"}]
+        == [topics - {"indices"} for topics in marked(it)]
     ),
-    "with 84% of the issue slots used; *split_32* takes 43, no more than": lambda it: (
-        about("73", it.times["split"].median_us)
-        and about("84", it.times["split"].counters["issue_percent"])
-        and about("43", it.times["split_32"].median_us)
-        and alike(it, "split_32", "split_known")
-    ),
-    "a warp executes 117 of the 298 instructions": lambda it: (
-        about("117", executed(it, "split"))
-        and len(it.divided["split"].instructions) == 298
-        and executed(it, "split") < outside_routines(it.divided["split"])
-    ),
-    "*five_ways* takes a third longer than *five_ways_narrow*": lambda it: (
-        1.3 < ratio(it, "five_ways", "five_ways_narrow") < 1.4
-    ),
-    "`fastmath` gains nothing here": lambda it: (
-        alike(it, "five_ways_fast", "five_ways_narrow")
-        and min(waits(it, f"five_ways_{it_}") for it_ in ("fast", "narrow")) > 0.8
-    ),
-    "has no float64 left. `fastmath` also removes both of its routines": lambda it: (
+    "has no float64 left. The third bar is the same source with `fastmath=True`, which "
+    "also removes both routines": lambda it: (
         it.careful.kinds["float64"] == it.careful.kinds["conversions"] == 0
         and (it.careful.kinds["calls"], it.fast.kinds["calls"]) == (2, 0)
     ),
-    "only 1.48 times the time": lambda it: about(
-        "1.48", ratio(it, "save", "save_narrow")
+    # times; the kernels of a pair load and store the same
+    "*saxpy* takes as long with half of its instructions": lambda it: (
+        alike(it, "saxpy", "saxpy, uint32")
+        and 0.5
+        < executed(it, it.times["saxpy, uint32"]) / executed(it, it.times["saxpy"])
+        < 0.6
     ),
-    "executes 153 instructions per warp": lambda it: about(
-        "153", executed(it, "save_narrow")
+    "*split* executes twice as many as *split_32*, fills most of its issue slots, and "
+    "takes more than half as long again": lambda it: (
+        about("2.0", np.divide(*(
+            executed(it, it.times[name]) for name in ("split", "split_32")
+        )))
+        and issuing(it.times["split"]) > 0.8
+        and 1.6 < ratio(it, "split", "split_32") < 1.8
     ),
-    "240 / 153 is 1.57, not 2": lambda it: about(
-        "1.57", 2 * 120 / executed(it, "save_narrow")
+    "*split_known* executes a third, and saves nothing: it takes as long as no work at "
+    "all": lambda it: (
+        alike(it, "split_32", "split_known", "no work")
+        and about("3", np.divide(*(
+            executed(it, it.times[name]) for name in ("split_32", "split_known")
+        )))
     ),
-    "would take 82% to 85% of their measured cycles": lambda it: (
-        about("85%", units_share(it, "save", 240))
-        and about("82%", units_share(it, "save_narrow", 153))
+    "*five_ways* executes four times as many instructions as *five_ways_narrow*: they "
+    "fill most of its issue slots, and it takes a third longer": lambda it: (
+        about("4", np.divide(*(
+            executed(it, it.times[name]) for name in ("five_ways", "five_ways_narrow")
+        )))
+        and issuing(it.times["five_ways"]) > 0.8
+        and 1.3 < ratio(it, "five_ways", "five_ways_narrow") < 1.4
     ),
-    "It does: 1.89 for ten times the arithmetic": lambda it: about(
+    "the slow one, executes hardly more than *save_narrow*. It is short of neither "
+    "slots nor memory": lambda it: (
+        abs(executed(it, it.times["save"]) - executed(it, it.times["save_narrow"])) <= 3
+        and issuing(it.times["save"]) < 0.6
+        and it.times["save"].counters["memory_percent"] < 20
+    ),
+    "at two cycles for an operation, they are busy for 85% of the time": lambda it: (
+        about("85", 100 * 2 * it.wide_made.kinds["float64"] * it.N / 32 / it.SCHEDULERS
+              / it.times["save"].counters["cycles"])
+    ),
+    "The narrow one leaves most slots empty. So `fastmath`, which takes a third of its "
+    "instructions away, saves no time": lambda it: (
+        issuing(it.times["five_ways_narrow"]) < 0.3
+        and about("0.67", np.divide(*(
+            executed(it, it.times[name])
+            for name in ("five_ways_fast", "five_ways_narrow")
+        )))
+        and alike(it, "five_ways_fast", "five_ways_narrow")
+    ),
+    "A third of its warps' waiting is for memory": lambda it: (
+        0.3 < it.times["save_narrow"].waits["global or local memory"] < 0.37
+    ),
+    # the controls: without any memory, and with half of the arithmetic
+    "Half of the arithmetic gone saves more than all of the memory traffic": (
+        lambda it: saved(it, "half_as_long") > 1.2 * saved(it, "no_memory") > 0
+    ),
+    "`save_narrow` uses most of them": lambda it: (
+        issuing(it.times["save_narrow"]) > 0.8
+    ),
+    # the divisions, beyond the loop that has none
+    "which the compiler turns into a difference": lambda it: (
+        NO_COMPILER or multiplied(it, "no division, uint32") == 2
+    ),
+    "those of `uint32` take 941 µs, and those by a number that the compiler knows 128, "
+    "though that kernel leaves two fifths of its issue slots empty": lambda it: (
+        about("941", beyond(it, "two uint32"))
+        and about("128", beyond(it, "by 1,000, uint32"))
+        and about("40", 100 - 100 * issuing(it.often["by 1,000, uint32"]))
+    ),
+    "Two `int32` take half as long again as two `uint32`": lambda it: (
+        about("1.5", beyond(it, "two int32") / beyond(it, "two uint32"))
+    ),
+    "Only unsigned numbers does the compiler divide in 32 bits": lambda it: (
+        NO_COMPILER
+        or {"two int32": 8, "two int64": 8, "two uint64": 16, "two uint32": 0}.items()
+        <= {name: m.kinds["calls"] for name, m in made_often(it).items()}.items()
+    ),
+    "with a routine (as in both rows below) for larger numbers than these": lambda it: (
+        max(it.N, 1000 + 64) < 2**31
+    ),
+    "only one and a half times the time": lambda it: (
+        1.45 < ratio(it, "save", "save_narrow") < 1.55
+    ),
+    # decades differ in nothing else
+    "Two and one, within a few percent. The schedulers issue in every second cycle in "
+    "float64, and in nearly each in `float32`": lambda it: (
+        np.allclose(further(it), [2, 1], rtol=0.07)
+        and abs(issuing(it.longer[0]) - 0.5) < 0.04
+        and issuing(it.longer[1]) > 0.97
+    ),
+    "over ten decades the factor is 1.89": lambda it: about(
         "1.89", it.longer[0].median_us / it.longer[1].median_us
     ),
-    "takes 125 µs in float64 and 64 µs in `float32`, a factor of 1.96": lambda it: (
-        about("125", decade(it, 0, "save"))
-        and about("64", decade(it, 1, "save_narrow"))
-        and about("1.96", decade(it, 0, "save") / decade(it, 1, "save_narrow"))
+    "one decade in float64 would take 158 µs; it takes 144": lambda it: (
+        about("158", us(it, "save_narrow") + sum(
+            sign * (m.median_us - us(it, name)) / 9
+            for sign, m, name in zip(
+                (1, -1), it.longer, ("save", "save_narrow"), strict=True
+            )
+        ))
+        and about("144", us(it, "save"))
+    ),
+    "every second issue slot is free": lambda it: (
+        abs(issuing(it.longer[0]) - 0.5) < 0.04
+    ),
+    # exercises
+    "36 in the line and 170 in its routine": lambda it: (
+        36 == it.careless.by_line[five_lines(it)[-1]].total()
     ),
 }
