@@ -1,9 +1,9 @@
 # %% [markdown]
 # # Find the bug
 #
-# *60 minutes*
+# *90 minutes*
 #
-# **What you'll do:** find the fault in twelve wrong kernels, each by its symptom, fix it in a few lines, and show that the fix holds.
+# **What you'll do:** find the faults in twelve wrong kernels, each by its symptom, learn what no report finds, and then find the faults of three that no page explains.
 #
 # **What you'll learn:**
 #
@@ -11,7 +11,7 @@
 # - read what `check`, `emulate` and `watch` say, and in which order to act on it
 # - name the wrong belief behind a fault, so that you do not write it again
 #
-# **What you'll need:** races and barriers, as in [Wait for one another](15_barriers_and_races.ipynb), atomics, as in [Let blocks meet in L2](19_from_block_to_block.ipynb), sectors, as in [Fetch no more than you use](12_coalescing.ipynb), and banks, as in [Share a tile without queueing](14_bank_conflicts.ipynb).
+# **What you'll need:** races and barriers, as in [Wait for one another](15_barriers_and_races.ipynb), atomics, as in [Let blocks meet in L2](19_from_block_to_block.ipynb), sectors, as in [Fetch no more than you use](12_coalescing.ipynb), shuffles and `watch`, as in [Keep a warp together](02_warps.ipynb), and banks, as in [Share a tile without queueing](14_bank_conflicts.ipynb).
 
 # %%
 import numpy as np
@@ -29,18 +29,22 @@ device
 #
 # 1. *Make it small.* Find the fewest threads that still go wrong. Take random numbers, and a size that is no multiple of the block.
 # 2. *Check* the result against NumPy with `check`. Which values are wrong: all, the last ones, others each time?
-# 3. *Emulate* the launch, and read the report from the top: what can give wrong answers comes first.
+# 3. *Emulate* the launch, and read the report from the top: what can give wrong answers comes first, and what only costs time after it.
 # 4. *Watch* a block that the report names. `film = watch(kernel)[blocks, threads](...)` shows it step by step; `film.cells` lists who touched a cell, and when.
 # 5. *Fix one thing*, then check at several sizes and seeds.
 #
-# Twelve wrong kernels follow, each with one fault.
-# Before you run one, guess: which line is wrong, and what did its author believe?
+# A report without a finding does not say that the answer is right. `check` does, for this input.
 
 # %% [markdown]
+# Twelve cases follow. Each has one fault, in the kernel or in how it is launched (one has a second, for which a later case asks), and behind it a *belief*: something that its author took for true, and that is not.
+#
+# Read the kernel, and guess before you read on: which line, and what did the author believe? Then run the next cell, and look whether the symptom fits your guess. Only then open *Answer*. The folded cell below it has the mended kernel, with its test.
+#
+# A belief is worth more than a line: you will find it again in other kernels, perhaps in your own.
+#
 # ## An error in the last block
 #
-# **Each thread subtracts its element from the next one.**
-# The guard is there, and the launch stops all the same.
+# Each thread subtracts its element from the next one. There is a guard.
 
 # %%
 @cuda.jit
@@ -50,21 +54,25 @@ def changes_wrong(out, a):
     if i < a.size:
         out[i] = a[i + 1] - a[i]
 
-
+# %%
 out = np.zeros(999, np.float32)
 with expect(IndexError):
     emulate(changes_wrong)[4, 256](out, a)
 
 # %% [markdown]
+# <details><summary>Answer</summary>
+#
 # An error helps most: it names the line, the index, the array's size and the thread.
 # Thread 231 of block 3 has element 3 · 256 + 231 = 999, the last one, and asks for the next.
-# A GPU makes no such check: it reads whatever lies behind the array, or stops the program.
+# A GPU makes no such check: it reads whatever lies behind the array, or stops the program, often at a later call.
 #
 # **The belief:** "the line is guarded, so its indices are inside."
-# A guard protects only the index that it asks about.
-# This line has two, and the larger one must be inside.
+# A guard protects only the index that it asks about. This line has two, so ask about the larger one: `if i + 1 < a.size`.
+#
+# </details>
 
-# %%
+# %% tags=["hide-input", "answer"]
+# The mended kernel, at four sizes.
 @cuda.jit
 def changes(out, a):
     """Each thread subtracts its element from the next one."""
@@ -81,7 +89,7 @@ for n in 2, 256, 257, 1000:
 # %% [markdown]
 # ## A sum that is far too small
 #
-# **Each thread adds the product of its two elements to the result**, the dot product of `a` and `b`.
+# The dot product of `a` and `b`: each thread adds the product of its two elements to the result.
 
 # %%
 @cuda.jit
@@ -91,7 +99,7 @@ def dot_wrong(out, a, b):
     if i < a.size:
         out[0] += a[i] * b[i]
 
-
+# %%
 total = np.zeros(1, np.float32)
 run = emulate(dot_wrong)[4, 256](total, a, b)
 with expect(AssertionError):
@@ -102,17 +110,19 @@ film = watch(dot_wrong)[1, 2](np.zeros(1, np.float32), a, b)
 film.cells("out", 0)
 
 # %% [markdown]
-# Where a sum is too small, ask for the races.
-# Both lines of this one are the same line, and both threads are at the same cell: many threads change `out[0]`.
+# <details><summary>Answer</summary>
 #
-# **The belief:** "`x += 1` is one step."
-# It is three: load, add, store.
-# The film of one block with two threads shows it: both load 0, then both store, and *value* is what the cell holds after that: the product of thread 1. That of thread 0 is lost.
+# Where a sum is too small, ask for the races. This one names the same line twice: a thread loads `out[0]` there, and a thread of another block stores to it.
 #
-# The report has three more races, for the same line: between warps of a block, and stores against stores.
-# One fix removes them all, so begin with the first.
+# **The belief:** "`+=` is one step."
+# It is three: load, add, store. The film of two threads shows it. Both load 0, then both store, and what stays is the product of thread 1; that of thread 0 is lost.
+#
+# The report has three more races of this line: between warps of a block, and of stores with stores. They have one cause, so one `cuda.atomic.add` removes all four. So begin with the first.
+#
+# </details>
 
-# %%
+# %% tags=["hide-input", "answer"]
+# The mended kernel, with four seeds.
 @cuda.jit
 def dot(out, a, b):
     """Each thread adds the product of its two elements to the result."""
@@ -127,11 +137,9 @@ for seed in range(4):
     print(check(total, a @ b), run.races)
 
 # %% [markdown]
-# ## Right, with 32 times the sectors
+# ## Right, and slower than it could be
 #
-# **Turn each pixel of an image into its negative.**
-# Both kernels are right, and one line differs.
-# Which one is wrong, and by how much?
+# Turn each pixel of an image into its negative. The answer is right, and yet there is a fault.
 
 # %%
 @cuda.jit
@@ -141,7 +149,24 @@ def negative_wrong(out, image):
     if row < image.shape[0] and col < image.shape[1]:
         out[row, col] = 255 - image[row, col]
 
+# %%
+image = random.integers(0, 256, (64, 96)).astype(np.uint8)
+out = np.zeros_like(image)
+run = emulate(negative_wrong)[(2, 3), (32, 32)](out, image)
+print(check(out, 255 - image), run, sep="\n")
 
+# %% [markdown]
+# <details><summary>Answer</summary>
+#
+# No answer shows this fault; only the report does: 32 sectors a request, where one would do.
+#
+# **The belief:** "the first number of `cuda.grid(2)` is the row."
+# It is x, and neighbouring lanes differ in x. So x must choose the column, the last index: `col, row = cuda.grid(2)`. The launch counts blocks in the same order, along x first.
+#
+# </details>
+
+# %% tags=["hide-input", "answer"]
+# The mended kernel, and its launch.
 @cuda.jit
 def negative(out, image):
     """Turn each pixel into its negative."""
@@ -150,23 +175,13 @@ def negative(out, image):
         out[row, col] = 255 - image[row, col]
 
 
-image = random.integers(0, 256, (64, 96)).astype(np.uint8)
-out = np.zeros_like(image)
-for kernel, blocks in (negative_wrong, (2, 3)), (negative, (3, 2)):
-    run = emulate(kernel)[blocks, (32, 32)](out, image)
-    print(check(out, 255 - image), run, sep="\n")
+run = emulate(negative)[(3, 2), (32, 32)](out, image)
+print(check(out, 255 - image), run, sep="\n")
 
 # %% [markdown]
-# No answer shows this fault; the first line of the report does: 12,288 sectors, where 384 would do.
+# ## Every count is too large
 #
-# **The belief:** "threads are numbered along y first", or: the first number of `cuda.grid(2)` is the row.
-# The first is x, and neighbouring lanes differ in x.
-# So x must choose the column, the last index, and the launch counts blocks in the same order: along x first.
-#
-# ## Counts that are 820 too large
-#
-# How often did each face of a die come up?
-# **Each block counts its throws, then adds its counts to the result.**
+# How often did each face of a die come up? Each block counts its throws, then adds its counts to the result.
 
 # %%
 @cuda.jit
@@ -180,7 +195,7 @@ def throws_wrong(out, faces):
     if thread < 6:
         cuda.atomic.add(out, thread, counts[thread])
 
-
+# %%
 faces = random.integers(0, 6, 1000)
 found = np.zeros(6, np.int32)
 run = emulate(throws_wrong)[4, 256](found, faces)
@@ -189,16 +204,19 @@ with expect(AssertionError):
 run.uninitialised
 
 # %% [markdown]
-# Four blocks with 6 counts each: the report's 24 cells are all of them.
+# <details><summary>Answer</summary>
 #
 # **The belief:** "shared memory starts at zero", as an array of `np.zeros` does.
-# It starts with whatever was there before.
-# The emulator puts 205 into each of these cells, so each count is 4 · 205 = 820 too large.
-# On a GPU they may happen to hold 0, and then the answer is right by luck.
+# It starts with whatever was there before. Four blocks have 6 counts each, and the report's 24 cells are all of them.
 #
-# The fix is three lines: nobody may count before the zeros are there.
+# The emulator puts 205 into each of these cells, so each count is 4 · 205 = 820 too large. On a GPU they may happen to hold 0, and then the answer is right by luck.
+#
+# The fix is three lines, and the third is a barrier: nobody may count before the zeros are there.
+#
+# </details>
 
-# %%
+# %% tags=["hide-input", "answer"]
+# The mended kernel, with four seeds.
 @cuda.jit
 def throws(out, faces):
     """Each block counts its throws, then adds its counts to the result."""
@@ -220,10 +238,9 @@ for seed in range(4):
     print(check(found, np.bincount(faces)), run.uninitialised, run.races)
 
 # %% [markdown]
-# ## Right for 1,024, wrong for 1,000
+# ## Right for 1,024 samples, wrong for 1,000
 #
-# **Each block adds up the squares of its 256 samples.**
-# Threads without a sample have nothing to do, so they return.
+# Each block adds up the squares of its 256 samples. Threads without a sample have nothing to do, so they return.
 
 # %%
 @cuda.jit
@@ -243,7 +260,7 @@ def power_wrong(out, a):
     if thread == 0:
         out[cuda.blockIdx.x] = tile[0]
 
-
+# %%
 out = np.zeros(4, np.float32)
 run = emulate(power_wrong)[4, 256](out, a)
 print(out, run, sep="\n")
@@ -251,17 +268,21 @@ film = watch(power_wrong, block=3)[4, 256](out, a)
 film.cells("tile", 232)
 
 # %% [markdown]
-# With 1,024 samples all four sums are right.
-# With 1,000 only the last is wrong: its block has 232 samples for 256 threads.
+# <details><summary>Answer</summary>
+#
+# Only the last sum is wrong: its block has 232 samples for 256 threads.
 # The report says two things: 24 threads missed the barrier, and 24 cells were read that nobody wrote. They are the cells of those threads.
-# The film of block 3 shows one of them: thread 104 loads cell 232, and nobody has stored to it.
+# In the film of block 3, thread 104 loads cell 232, and nobody has stored to it.
 #
 # **The belief:** "a thread that has returned no longer counts."
-# Since Volta a GPU's barrier indeed does not wait for it. But the others still add up its cell.
+# At a barrier, a GPU since Volta indeed does not wait for it. But the others still add up its cell.
 #
-# Every thread has something to do here: those without a sample store a 0.
+# So every thread has something to do here: those without a sample store a 0.
+#
+# </details>
 
-# %%
+# %% tags=["hide-input", "answer"]
+# The mended kernel, at five sizes.
 @cuda.jit
 def power(out, a):
     """Each block adds up the squares of its 256 samples."""
@@ -286,7 +307,7 @@ for n in 1, 255, 256, 257, 1000:
 # %% [markdown]
 # ## Right with 32 threads, wrong with 64
 #
-# **Each thread finds the largest element up to its own**: in the first round among 2 elements, then among 4, 8 and so on.
+# Each thread finds the largest element up to its own: in the first round among two elements, then among four, eight and so on. The report is long: read its first line, and then the film.
 
 # %%
 @cuda.jit
@@ -302,7 +323,7 @@ def peaks_wrong(out, a):
         step *= 2
     out[thread] = tile[thread]
 
-
+# %%
 largest = np.maximum.accumulate(a[:64])
 out = np.zeros(64, np.float32)
 small = emulate(peaks_wrong)[1, 32](out[:32], a[:32])
@@ -314,16 +335,19 @@ print(film.cells("tile", 1))
 film
 
 # %% [markdown]
+# <details><summary>Answer</summary>
+#
 # **The belief:** "a warp runs in lockstep, so no barrier is needed."
 #
-# Thread 33 has loaded cell 1 before thread 1 stores to it: they are in two warps, and no warp waits for another.
-# Play the film to see warp 1 finish before warp 0 begins.
+# There are two warps, and no warp waits for another: play the film to see warp 1 finish before warp 0 begins. So thread 33 has loaded cell 1 before thread 1 stores to it.
 # With 32 threads there is one warp, the answer is right, and the report still lists three minor races: CUDA does not promise that lanes stay together.
 #
-# Each round needs two barriers: all threads must have stored before anyone loads, and all must have loaded before anyone stores.
-# So the load becomes a line of its own.
+# Each round needs two barriers: all threads must have stored before anyone loads, and all must have loaded before anyone stores. So the load becomes a line of its own, between them.
+#
+# </details>
 
-# %%
+# %% tags=["hide-input", "answer"]
+# The mended kernel, at three sizes and with four seeds.
 @cuda.jit
 def peaks(out, a):
     """Each thread finds the largest element up to its own."""
@@ -348,9 +372,8 @@ for seed in range(4):
 # %% [markdown]
 # ## Another answer for each seed
 #
-# In Conway's Game of Life a cell lives in the next step if three of the nine cells of its 3 × 3 square are alive now, or if four are and it is one of them.
-# Opposite edges of the world meet.
-# **Each thread counts the living around its cell, and decides.**
+# In Conway's Game of Life a cell looks at the nine cells of its 3 × 3 square. If three of them are alive, it lives in the next step; if four are, it stays as it is; else it is dead. Opposite edges of the world meet.
+# Each thread counts the living around its cell, and decides.
 
 # %%
 @cuda.jit
@@ -364,7 +387,7 @@ def live_wrong(world):
             alive += world[row % n, col % n]
     world[y, x] = alive == 3 or (alive == 4 and world[y, x] == 1)
 
-
+# %%
 start = random.integers(0, 2, (32, 32)).astype(np.int32)
 alive = sum(np.roll(start, (row, col), (0, 1))
             for row in (-1, 0, 1) for col in (-1, 0, 1))
@@ -376,16 +399,19 @@ for seed in range(4):
 run.races
 
 # %% [markdown]
-# An answer that changes with the seed depends on the order of warps or blocks: ask for the races, and read all of them.
-# The advice for the first is a barrier, but the second is between blocks, where no `syncthreads` reaches.
-# The fix must remove both.
+# <details><summary>Answer</summary>
+#
+# An answer that changes with the seed, by more than rounding, depends on the order of warps or blocks. So ask for the races, and read all of them: the advice for the first is a barrier, but the second is between blocks, where no `syncthreads` reaches. The fix must remove both.
 #
 # **The belief:** "all threads read before anyone writes."
 # Those that run later find their neighbours' next state.
 #
 # With a second array, nobody stores where others load.
+#
+# </details>
 
-# %%
+# %% tags=["hide-input", "answer"]
+# The mended kernel, with four seeds.
 @cuda.jit
 def live(new, world):
     """Each thread counts the living around its cell, and decides."""
@@ -404,10 +430,9 @@ for seed in range(4):
     print(seed, check(world, following), run.races)
 
 # %% [markdown]
-# ## Right with one block
+# ## Shares that are more than the whole
 #
-# **Each thread adds its element to the total, waits, and computes its share.**
-# All shares together must be 1.
+# Each thread adds its element to the total, waits, and computes its share. All shares together must be 1.
 
 # %%
 @cuda.jit
@@ -420,27 +445,29 @@ def shares_wrong(out, total, a):
     if i < a.size:
         out[i] = a[i] / total[0]
 
-
+# %%
 out = np.zeros(1000, np.float32)
-for blocks, n in (1, 250), (4, 1000):
-    for seed in range(4):
-        total = np.zeros(1, np.float32)
-        launch = emulate(shares_wrong, seed=seed)[blocks, 256]
-        run = launch(out[:n], total, a[:n])
-        print(blocks, seed, out[:n].sum())
+for seed in range(4):
+    total = np.zeros(1, np.float32)
+    run = emulate(shares_wrong, seed=seed)[4, 256](out, total, a)
+    print(seed, out.sum())
 run.races
 
 # %% [markdown]
-# For one block all sums are 1 but for rounding; for four, two of the four seeds give more than 2: some blocks divided by a total that was not complete.
-# The report names both lines, with threads of two blocks.
+# <details><summary>Answer</summary>
+#
+# With two of the four seeds, some blocks divided by a total that was not complete. The report names both lines, with threads of two blocks. Launch one block, for 250 elements, and all sums are 1 but for rounding.
 #
 # **The belief:** "`syncthreads` waits for the other blocks."
 # It waits for the threads of its own block only.
 #
-# The report offers two remedies. With an atomic load there is no race, but the load may still come too early, and the sums stay wrong.
+# The report offers two remedies. An atomic load is not enough: it may still come too early, as we shall see.
 # Two launches, cut at the barrier, give the right order.
+#
+# </details>
 
-# %%
+# %% tags=["hide-input", "answer"]
+# The mended kernels, with four seeds.
 @cuda.jit
 def add_up(total, a):
     """Each thread adds its element to the total."""
@@ -464,11 +491,9 @@ for seed in range(4):
     print(check(out, a / a.sum()), run.races)
 
 # %% [markdown]
-# ## It never comes back
+# ## It stops before the end
 #
-# **Average each sample with the next; beyond the end there are zeros.**
-# There is one block of 256 threads, for up to 255 samples, and each of its threads comes to a barrier.
-# On a GPU the launch never ends.
+# Average each sample with the next; beyond the end there are zeros. There is one block of 256 threads, for up to 255 samples, and each of its threads comes to a barrier.
 
 # %%
 @cuda.jit
@@ -485,20 +510,25 @@ def smooth_wrong(out, a):
     if thread < a.size:
         out[thread] = (tile[thread] + tile[thread + 1]) / 2
 
-
+# %%
 out = np.zeros(200, np.float32)
 with expect(RuntimeError):
     emulate(smooth_wrong)[1, 256](out, a[:200])
 
 # %% [markdown]
-# On a GPU there is no answer and no error; `emulate` stops and says who waits where.
-# Threads 0 to 199 wait at one barrier, 200 to 255 at the other.
-# Thread 199 and thread 200 are lanes of one warp.
+# <details><summary>Answer</summary>
+#
+# `emulate` stops, and says who waits where: threads 0 to 199 at one barrier, 200 to 255 at the other. And threads 199 and 200 are lanes of one warp.
 #
 # **The belief:** "a barrier in each branch is as good as one after both."
-# All threads must come to the *same* barrier.
+# All threads must come to the *same* barrier, so it belongs after the branches.
+#
+# What a GPU would do is left open by CUDA, so be glad of the error. (This course ran two smaller kernels on an H200, with `tests/on_gpu/hangs.py`. One, in which each half of a warp comes to a barrier of its own, came to its end. The other, with a barrier of the *grid* to which not all blocks come, had not ended after 20 seconds.)
+#
+# </details>
 
-# %%
+# %% tags=["hide-input", "answer"]
+# The mended kernel, at six sizes.
 @cuda.jit
 def smooth(out, a):
     """Average each sample with the next; beyond the end there are zeros."""
@@ -520,11 +550,9 @@ for n in 1, 31, 32, 33, 200, 255:
     print(n, check(out[:n], (a[:n] + after) / 2), run.barriers)
 
 # %% [markdown]
-# ## Right, with a float64 in it
+# ## Right, and slow on some GPUs
 #
-# A step of a game: **everything falls for a 60th of a second.**
-# Both kernels are right, and all arrays are `float32`.
-# Which of the two computes in float64?
+# A step of a game: everything falls for a 60th of a second.
 
 # %%
 @cuda.jit
@@ -535,7 +563,23 @@ def fall_wrong(height, speed):
         speed[i] -= 9.81 / 60
         height[i] += speed[i] / 60
 
+# %%
+height, speed = np.full(1000, 2, np.float32), b.copy()
+run = emulate(fall_wrong)[4, 256](height, speed)
+print(check(height, 2 + (b - 9.81 / 60) / 60), run, sep="\n")
 
+# %% [markdown]
+# <details><summary>Answer</summary>
+#
+# **The belief:** "the arrays are `float32`, so the arithmetic is."
+# A number with a point is a float64 in Numba, and so is a `float32` divided by an integer. The report names both lines.
+#
+# GPUs for games do a 64th or so as many float64 operations as `float32` ones. What one costs is in [Read what a line becomes](31_types_and_instructions.ipynb).
+#
+# </details>
+
+# %% tags=["hide-input", "answer"]
+# The mended kernel.
 @cuda.jit
 def fall(height, speed):
     """Everything falls for a 60th of a second."""
@@ -545,20 +589,22 @@ def fall(height, speed):
         height[i] += speed[i] * float32(1 / 60)
 
 
-for kernel in fall_wrong, fall:
-    height, speed = np.full(1000, 2, np.float32), b.copy()
-    run = emulate(kernel)[4, 256](height, speed)
-    print(check(height, 2 + (b - 9.81 / 60) / 60), run, sep="\n")
+height, speed = np.full(1000, 2, np.float32), b.copy()
+run = emulate(fall)[4, 256](height, speed)
+print(check(height, 2 + (b - 9.81 / 60) / 60), run, sep="\n")
 
 # %% [markdown]
-# **The belief:** "the arrays are `float32`, so the arithmetic is."
-# A number with a point is a float64 in Numba, and so is a `float32` divided by an integer.
-# The report names both lines. What a float64 costs, and on which GPUs, is in [Read what a line becomes](31_types_and_instructions.ipynb).
+# **Predict.** One of the mended kernels above computes in float64, too. Which?
+#
+# <details><summary>Answer</summary>
+#
+# `smooth`: it divides by 2. `* float32(0.5)` gives the same, in float32.
+#
+# </details>
 #
 # ## An energy below zero
 #
-# **Each thread adds up the squares of one channel's samples.**
-# No sum of squares is negative, but some of these are.
+# Each thread adds up the squares of one channel's samples. No sum of squares is negative, but some of these are.
 
 # %%
 @cuda.jit
@@ -574,25 +620,33 @@ def energy(out, samples):
 
 samples = random.integers(-2**15, 2**15, (100, 40)).astype(np.int16)
 expected = (samples.astype(np.int64) ** 2).sum(axis=0)
-narrow, wide = np.zeros(40, np.int32), np.zeros(40, np.int64)
-
+narrow = np.zeros(40, np.int32)
 run = emulate(energy)[2, 32](narrow, samples)
 with expect(AssertionError):
     check(narrow, expected)
 print(narrow[narrow < 0], run, sep="\n")
-emulate(energy)[2, 32](wide, samples)
-check(wide, expected)
 
 # %% [markdown]
+# <details><summary>Answer</summary>
+#
+# The kernel is right. The array that it is given for its result is not.
+#
 # **The belief:** "Numba computes integers in 64 bits, so nothing overflows."
 # The sum has 64 bits and is right. The store to an `int32` keeps its last 32 bits; the emulator warns, and a GPU does not.
-# The fix is the result's type.
+# The fix is the result's type. (What the mended report still says is about copies, and no fault: arrays of NumPy go to the GPU and back at each launch.)
 #
-# ## Right, with 32 wavefronts for each load
+# </details>
+
+# %% tags=["hide-input", "answer"]
+# The same kernel, with a wider result.
+wide = np.zeros(40, np.int64)
+run = emulate(energy)[2, 32](wide, samples)
+print(check(wide, expected), run.warnings)
+
+# %% [markdown]
+# ## Right, and slower than its twin
 #
-# **Each lane multiplies one row of a matrix by a vector.**
-# Both tiles give the right answer.
-# Which width is wrong, 32 or 33?
+# Each lane multiplies one row of a matrix by a vector. The rows come through a tile, so that every request to global memory is coalesced.
 
 # %%
 def make_multiply(width):
@@ -614,27 +668,119 @@ def make_multiply(width):
 
 matrix = random.random((32, 32), dtype=np.float32)
 out = np.zeros(32, np.float32)
-for width in 32, 33:
-    run = emulate(make_multiply(width))[1, 32](out, matrix, b[:32])
-    print(check(out, matrix @ b[:32]), run, sep="\n")
+run = emulate(make_multiply(32))[1, 32](out, matrix, b[:32])
+print(check(out, matrix @ b[:32]), run, sep="\n")
 
 # %% [markdown]
-# **The belief:** "each thread walks along its row, so memory is read in order." What counts is where the *lanes* are in one step: with a width of 32, theirs are 32 words apart, in one bank. With 33, they are in 32 banks.
+# <details><summary>Answer</summary>
 #
+# **The belief:** "each thread walks along its row, so memory is read in order."
+# What counts is where the *lanes* are in one step. With a width of 32, theirs are 32 words apart, in one bank. With 33, they are in 32 banks.
+#
+# </details>
+
+# %% tags=["hide-input", "answer"]
+# The same kernel, with a wider tile.
+run = emulate(make_multiply(33))[1, 32](out, matrix, b[:32])
+print(check(out, matrix @ b[:32]), run, sep="\n")
+
+# %% [markdown]
+# ## What no report finds
+#
+# Back to the shares that were more than the whole. The report offered an atomic load, and here it is.
+#
+# **Predict.** What does the report say now? And what is the sum of all shares?
+
+# %%
+@cuda.jit
+def shares_still_wrong(out, total, a):
+    """Each thread adds, waits, and divides by what an atomic loads."""
+    i = cuda.grid(1)
+    if i < a.size:
+        cuda.atomic.add(total, 0, a[i])
+    cuda.syncthreads()
+    if i < a.size:
+        out[i] = a[i] / cuda.atomic.add(total, 0, float32(0))
+
+
+out = np.zeros(1000, np.float32)
+for seed in range(4):
+    total = np.zeros(1, np.float32)
+    run = emulate(shares_still_wrong, seed=seed)[4, 256](out, total, a)
+    print(seed, out.sum(), run.races)
+
+# %% [markdown]
+# <details><summary>Answer</summary>
+#
+# It finds no race, and the sums are wrong with two of the four seeds. Each access is in order; that the total be complete is what *you* want, and no report knows it.
+#
+# **The belief:** "no finding, so it is right."
+# Only `check` compares with what you want.
+#
+# </details>
+
+# %% [markdown]
 # ## What to ask first
 #
 # | symptom | ask | the fault is often |
 # |---|---|---|
 # | an error | what it says | an index that the guard does not ask about |
+# | every value too large by as much | `run.uninitialised` | a cell that does not begin at 0 |
 # | a sum too small | `run.races` | `+=` by many threads |
 # | NaN, or strange numbers | `run.uninitialised` | memory that nobody wrote |
 # | wrong in the last block | `run.barriers`, `run.uninitialised` | the tail |
-# | another answer for each seed | `run.races` | a missing barrier, or one that does not reach |
-# | it hangs | `emulate`, not the GPU | a barrier in a branch |
+# | another answer for each seed, beyond rounding | `run.races` | a missing barrier, or one that does not reach |
+# | it stops, or never comes back | `emulate`, not the GPU | a barrier in a branch |
 # | numbers that jump below zero | `run.warnings` | a type too narrow |
 # | right, and slow | the whole report | sectors, conflicts, float64 |
 #
+# The left column is all that a program of your own tells you. So begin there.
+#
+# <details><summary>For the curious: on a GPU, without the emulator</summary>
+#
+# NVIDIA's `compute-sanitizer` runs a program with one of four tools:
+#
+# | tool | asks like |
+# |---|---|
+# | `memcheck` | an index that leaves its array: an error |
+# | `racecheck` | `run.races`, but in shared memory only: of this page's, *Right with 32 threads* |
+# | `initcheck` | `run.uninitialised`; in version 2025.3.1, not of shared memory |
+# | `synccheck` | `run.barriers`, but not where threads have returned |
+#
+# None of them warns of a type that is too narrow, or counts sectors and conflicts.
+#
+# </details>
+
+# %% [markdown]
+# ## Three without an answer
+#
+# Now without an answer. Each of the next three kernels has one fault, and launches for which it is right all the same. Nobody has written down here what is wrong.
+#
+# Copy a kernel into a cell of its own, so that a report counts its lines as you do. Choose launches that its author did not think of: step 1 says which. Then say the line and the kind.
+
+# %%
+three = exercise("three_kernels")
+three
+
+# %%
+three_kernels = {
+    "line of A": ...,
+    "kind of A": ...,
+    "line of B": ...,
+    "kind of B": ...,
+    "line of C": ...,
+    "kind of C": ...,
+}
+
+
+three.check(three_kernels)
+
+# %% [markdown]
+# If you are stuck, check what you have. Then `three.hint()` says how to go on, and not what you find.
+#
 # ## On your own
+#
+# ★ `exercise("brightest")`, in the assignment: threads look at a cell, and then store to it.
 #
 # ★★ `average`: the thread with the highest number divides the sum, as if it were the last to *run*. Fix it.
 
@@ -664,14 +810,14 @@ task.check(average)
 #     """Each thread adds its part of the average."""
 #     i = cuda.grid(1)
 #     if i < a.size:
-#         cuda.atomic.add(out, 0, a[i] / a.size)
+#         cuda.atomic.add(out, 0, a[i] / float32(a.size))
 # ```
 #
-# Nobody has to be the last.
+# Nobody has to be the last. And `a[i] / a.size` would be a float64.
 #
 # </details>
 #
-# The [assignment](assignments/34_find_the_bug.ipynb) has 6 exercises, this one among them.
+# The [assignment](assignments/34_find_the_bug.ipynb) has 7 exercises, these among them.
 
 # %% [markdown]
 # ## In practice
@@ -680,6 +826,6 @@ task.check(average)
 #
 # The emulator sees what this launch did. Another size or other data may reach another line, so keep the loop over sizes and seeds as a test.
 #
-# A report without a finding does not say that the answer is right. `check` does, for this input.
-#
 # One question stays open: which of your own kernels have you run with one size and one seed only?
+#
+# *Next:* [Multiply matrices of any shape](35_any_shape.ipynb): a kernel can be right for every size, and fast for few; what do the others leave idle?

@@ -46,9 +46,9 @@ class Average(Fix):
             \"\"\"Each thread adds its part of the average.\"\"\"
             i = cuda.grid(1)
             if i < a.size:
-                cuda.atomic.add(out, 0, a[i] / a.size)
+                cuda.atomic.add(out, 0, a[i] / float32(a.size))
     """
-    part = "        cuda.atomic.add(out, 0, a[i] / a.size)"
+    part = "        cuda.atomic.add(out, 0, a[i] / float32(a.size))"
     whole = "        cuda.atomic.add(out, 0, a[i])\n"
     last = "        if i == a.size - 1:\n            out[0] /= a.size"
     fault = (
@@ -88,15 +88,15 @@ class Average(Fix):
         ),
         "no atomic": ("race", "cuda.atomic.add(out, 0, ", "out[0] += ("),
         "parts of all threads, not of all elements": (
-            *("tail", "/ a.size)", "/ cuda.gridsize(1))"),
+            *("tail", "(a.size)", "(cuda.gridsize(1))"),
         ),
         "two halves of each part": (
             "over_budget:atomics",
             part,
-            "\n".join(2 * [part.replace("a.size)", "(2 * a.size))")]),
+            "\n".join(2 * [part.replace("(a.size)", "(2 * a.size)")]),
         ),
-        "parts of a block": ("wrong", "/ a.size)", "/ $block)"),
-        "whole parts": ("wrong", "a[i] / a.size", "a[i] // a.size"),
+        "parts of a block": ("wrong", "/ float32(a.size)", "/ $block"),
+        "whole parts": ("wrong", "a[i] / float", "a[i] // float"),
         "no guard": ("bounds", "if i < a.size:", "if True:"),
         "the first element forgotten": ("wrong", "if i < a", "if 0 < i < a"),
         "one thread does all": (

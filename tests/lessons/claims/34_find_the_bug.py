@@ -1,23 +1,12 @@
 """What the lesson says of its wrong kernels, and when it is true."""
 
 import numpy as np
-from numba import cuda, float32
 
 from helpers import emulate, watch
+from tests.on_gpu.hangs import SECONDS, recorded
 from thirty_two_lanes.core.errors import BarrierError
 
 SEEDS = range(4)
-
-
-@cuda.jit
-def atomic_shares(out, total, a):
-    """Each thread adds to the total, waits, and divides by what an atomic loads."""
-    i = cuda.grid(1)
-    if i < a.size:
-        cuda.atomic.add(total, 0, a[i])
-    cuda.syncthreads()
-    if i < a.size:
-        out[i] = a[i] / cuda.atomic.add(total, 0, float32(0))
 
 
 def scopes(races):
@@ -113,6 +102,35 @@ def warned(it, kernel, kind):
     return [w.text for w in run.warnings if w.kind == kind]
 
 
+def kinds_of(kernel, *arrays):
+    """The kinds of warnings of a launch of four blocks."""
+    return [w.kind for w in emulate(kernel)[4, 256](*arrays).warnings]
+
+
+def in_float64(it):
+    """The mended kernels that compute in float64."""
+    total, world = np.ones(1, np.float32), np.zeros_like(it.start)
+    pixels = np.zeros_like(it.image)
+    new = np.zeros(1000, np.float32)
+    runs = {
+        "changes": emulate(it.changes)[4, 256](new[1:], it.a),
+        "dot": emulate(it.dot)[4, 256](total, it.a, it.b),
+        "negative": emulate(it.negative)[(3, 2), (32, 32)](pixels, it.image),
+        "throws": emulate(it.throws)[4, 256](np.zeros(6, np.int32), it.faces),
+        "power": emulate(it.power)[4, 256](np.zeros(4, np.float32), it.a),
+        "peaks": emulate(it.peaks)[1, 64](new[:64], it.a[:64]),
+        "live": emulate(it.live)[(2, 2), (16, 16)](world, it.start),
+        "add_up": emulate(it.add_up)[4, 256](total, it.a),
+        "divide": emulate(it.divide)[4, 256](new, total, it.a),
+        "smooth": emulate(it.smooth)[1, 256](new[:200], it.a[:200]),
+    }
+    return [
+        name
+        for name, run in runs.items()
+        if "float64" in [warning.kind for warning in run.warnings]
+    ]
+
+
 def narrowed(it):
     """The kinds of warnings of a sum of squares that an int32 is to hold, and of one
     that an int64 is.
@@ -124,45 +142,58 @@ def narrowed(it):
     return ["overflow" in [w.kind for w in run.warnings] for run in runs]
 
 
+def as_launched(it, kernel, *launch):
+    """Two products by one kernel: its report's races, as lines of the source."""
+    run = emulate(kernel)[launch](np.zeros(1, np.float32), it.a, it.b)
+    return {line for race in run.races for line in (race.first.line, race.second.line)}
+
+
 CLAIMS = {
     "Thread 231 of block 3 has element 3 · 256 + 231 = 999": lambda it: (
         3 * 256 + 231 == it.a.size - 1 == 999
     ),
-    "Both lines of this one are the same line, and both threads are at the same cell": (
-        lambda it: (
-            dotted(it)[0].races[0].first.line == dotted(it)[0].races[0].second.line
-            and dotted(it)[1] < it.a @ it.b / 100
-        )
+    "This one names the same line twice: a thread loads `out[0]` there, and a thread "
+    "of another block stores to it": lambda it: (
+        dotted(it)[0].races[0].first.line == dotted(it)[0].races[0].second.line
+        and dotted(it)[0].races[0].scope == "grid"
+        and dotted(it)[1] < it.a @ it.b / 100
     ),
-    "both load 0, then both store, and value is what the cell holds after that: the "
-    "product of thread 1": (
+    "Both load 0, then both store, and what stays is the product of thread 1": (
         lambda it: (
             two_products(it)
             == ["loads 0"] * 2 + [f"stores {it.a[1] * it.b[1]:.9g}"] * 2
         )
     ),
-    "The report has three more races, for the same line: between warps of a block, and "
-    "stores against stores": lambda it: (
-        scopes(dotted(it)[0].races)
-        == [("WAR", "grid"), ("WAW", "grid"), ("WAR", "block"), ("WAW", "block")]
+    "The report has three more races of this line: between warps of a block, and of "
+    "stores with stores. They have one cause, so one `cuda.atomic.add` removes all "
+    "four": (
+        lambda it: (
+            scopes(dotted(it)[0].races)
+            == [("WAR", "grid"), ("WAW", "grid"), ("WAR", "block"), ("WAW", "block")]
+            and len(as_launched(it, it.dot_wrong, 4, 256)) == 1
+            and not as_launched(it, it.dot, 4, 256)
+        )
     ),
-    "12,288 sectors, where 384 would do": lambda it: (
+    "32 sectors a request, where one would do": lambda it: (
         [
-            turned(it, it.negative_wrong, (2, 3)).coalescing.sectors,
-            turned(it, it.negative, (3, 2)).coalescing.sectors,
+            turned(it, kernel, blocks).coalescing.by_kind["load"].sectors
+            / turned(it, kernel, blocks).coalescing.by_kind["load"].requests
+            for kernel, blocks in ((it.negative_wrong, (2, 3)), (it.negative, (3, 2)))
         ]
-        == [12_288, 384]
+        == [32, 1]
     ),
-    "the report's 24 cells are all of them": lambda it: (
-        emulate(it.throws_wrong)[4, 256](np.zeros(6, np.int32), it.faces)
-        .uninitialised[0]
-        .count
-        == 4 * 6
+    "Four blocks have 6 counts each, and the report's 24 cells are all of them": (
+        lambda it: (
+            emulate(it.throws_wrong)[4, 256](np.zeros(6, np.int32), it.faces)
+            .uninitialised[0]
+            .count
+            == 4 * 6
+        )
     ),
     "each count is 4 · 205 = 820 too large": lambda it: (
         set(thrown(it) - np.bincount(it.faces)) == {820} and 4 * 205 == 820
     ),
-    "With 1,024 samples all four sums are right": lambda it: (
+    "Right for 1,024 samples, wrong for 1,000": lambda it: (
         [powered(it, n)[1] for n in (1024, 1000)] == [[], [3]]
     ),
     "24 threads missed the barrier, and 24 cells were read that nobody wrote. They are "
@@ -173,16 +204,16 @@ CLAIMS = {
             == [24]
         )
     ),
-    "Thread 33 has loaded cell 1 before thread 1 stores to it": lambda it: (
+    "thread 104 loads cell 232, and nobody has stored to it": lambda it: (
+        [row[3:] for row in seen(it).cells("tile", 232)] == [(104, "loads", None)]
+    ),
+    "So thread 33 has loaded cell 1 before thread 1 stores to it": lambda it: (
         [row[3:5] for row in it.film.cells("tile", 1)][:2]
         == [(33, "loads"), (1, "stores")]
     ),
     "warp 1 finish before warp 0 begins": lambda it: (
         [step["w"] for step in it.film.record()["steps"]]
         == sorted([step["w"] for step in it.film.record()["steps"]], reverse=True)
-    ),
-    "thread 104 loads cell 232, and nobody has stored to it": lambda it: (
-        [row[3:] for row in seen(it).cells("tile", 232)] == [(104, "loads", None)]
     ),
     "With 32 threads there is one warp, the answer is right, and the report still "
     "lists three minor races": lambda it: (
@@ -193,27 +224,47 @@ CLAIMS = {
     "An answer that changes with the seed": lambda it: (
         len(set(lived(it))) > 1 and min(lived(it)) > 0
     ),
-    "The advice for the first is a barrier, but the second is between blocks": (
+    "the advice for the first is a barrier, but the second is between blocks": (
         lambda it: (
             scopes(emulate(it.live_wrong)[(2, 2), (16, 16)](it.start.copy()).races)
             == [("WAR", "block"), ("WAR", "grid")]
         )
     ),
-    "For one block all sums are 1 but for rounding; for four, two of the four seeds "
-    "give more than 2": lambda it: (
-        np.allclose(shared_out(it, it.shares_wrong, 1, 250)[0], 1)
-        and [total > 2 for total in shared_out(it, it.shares_wrong, 4, 1000)[0]]
-        == [False, True, False, True]
+    "With two of the four seeds, some blocks divided by a total that was not": (
+        lambda it: (
+            [total > 2 for total in shared_out(it, it.shares_wrong, 4, 1000)[0]]
+            == [False, True, False, True]
+        )
     ),
-    "With an atomic load there is no race, but the load may still come too early, and "
-    "the sums stay wrong": lambda it: (
-        not shared_out(it, atomic_shares, 4, 1000)[1]
-        and max(shared_out(it, atomic_shares, 4, 1000)[0]) > 1.1
+    "Launch one block, for 250 elements, and all sums are 1 but for rounding": (
+        lambda it: np.allclose(shared_out(it, it.shares_wrong, 1, 250)[0], 1)
     ),
-    "Threads 0 to 199 wait at one barrier, 200 to 255 at the other": lambda it: (
+    "It finds no race, and the sums are wrong with two of the four seeds": lambda it: (
+        not shared_out(it, it.shares_still_wrong, 4, 1000)[1]
+        and sum(
+            total > 1.1
+            for total in shared_out(it, it.shares_still_wrong, 4, 1000)[0]
+        )
+        == 2
+    ),
+    "One of the mended kernels above computes in float64, too": lambda it: (
+        in_float64(it) == ["smooth"]
+    ),
+    "And `a[i] / a.size` would be a float64": lambda it: (
+        "float64" in kinds_of(it.average, np.zeros(1, np.float32), it.a)
+    ),
+    "threads 0 to 199 at one barrier, 200 to 255 at the other": lambda it: (
         "reached by 56 of the 256 threads" in stopped(it, 200)
         and "threads 0 to 199 wait" in stopped(it, 200)
         and 199 // 32 == 200 // 32
+    ),
+    "One, in which each half of a warp comes to a barrier of its own, came to its end. "
+    "The other, with a barrier of the grid to which not all blocks come, had not ended "
+    "after 20 seconds": lambda it: (
+        "CUDA leaves open" in stopped(it, 200)
+        and recorded()["two_barriers_in_a_warp"] == "by itself"
+        and recorded()["grid_barrier_in_a_branch"] == "not"
+        and SECONDS == 20
     ),
     "The report names both lines": lambda it: (
         "as line" in warned(it, it.fall_wrong, "float64")[0]
