@@ -93,6 +93,26 @@ __global__ void count_two_loads(unsigned* bins, const uint4* fours, unsigned siz
     add_up<32>(bins, own);
 }
 
+__global__ void count_four_loads(unsigned* bins, const uint4* fours, unsigned size)
+{
+    __shared__ unsigned own[BINS * 32];
+    unsigned lane = threadIdx.x % 32;
+    clear<32>(own);
+    unsigned step = gridDim.x * blockDim.x;
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    for (; i + 3 * step < size; i += 4 * step) {
+        uint4 one = fours[i], two = fours[i + step];
+        uint4 three = fours[i + 2 * step], four = fours[i + 3 * step];
+        add_sixteen<32>(own, one, lane);
+        add_sixteen<32>(own, two, lane);
+        add_sixteen<32>(own, three, lane);
+        add_sixteen<32>(own, four, lane);
+    }
+    for (; i < size; i += step)
+        add_sixteen<32>(own, fours[i], lane);
+    add_up<32>(bins, own);
+}
+
 extern "C" {
 
 int run_cub(void* room, size_t* bytes, const unsigned char* values, unsigned* bins, int size)
@@ -124,6 +144,11 @@ void run_copies(unsigned* bins, const uint4* fours, unsigned size, int blocks, i
 void run_two(unsigned* bins, const uint4* fours, unsigned size, int blocks, int threads)
 {
     count_two_loads<<<blocks, threads>>>(bins, fours, size / 16);
+}
+
+void run_four(unsigned* bins, const uint4* fours, unsigned size, int blocks, int threads)
+{
+    count_four_loads<<<blocks, threads>>>(bins, fours, size / 16);
 }
 
 }

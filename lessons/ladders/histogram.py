@@ -1,4 +1,6 @@
-"""The ladder of histograms: 256 bins of 2^30 bytes, of four kinds, beside CUB's."""
+"""The ladder of histograms: 256 bins of 2^30 bytes, of four kinds, beside CUB's, and
+beside kernels that only read the bytes.
+"""
 
 import ctypes
 from functools import cache, partial
@@ -9,6 +11,7 @@ from numba import cuda
 
 from thirty_two_lanes.core.hardware import H200
 from lessons.baselines import lesson_kernels
+from lessons.ladders import reduction
 from lessons.native import built
 
 LESSON = "27"
@@ -22,17 +25,18 @@ GLOBAL = {  # counted value by value, in global memory
     "global": "count_globally",
     "aggregated globally": "aggregate_globally",
 }
-BYTEWISE = {"block": "count_in_blocks", "aggregated": "aggregate_in_blocks"}
-COPIES = {
-    "16 bytes": (1, 1, 1),
-    **{f"{count} copies": (count, count, 1) for count in (2, 4, 8, 16, 32)},
-    "32 copies behind": (32, 1, 256),
-    "32 copies padded": (32, 1, 257),
+BYTEWISE = {
+    "block": "count_in_blocks",
+    "aggregated": "aggregate_in_blocks",
+    "reads bytes": "read_bytes",
 }
+FEWER = 2, 4, 8, 16     # copies
+LOADS = 1, 2, 4         # of 16 bytes, at a time
 WIDE = {
+    "16 bytes": "count_sixteen",
     "two loads": "count_two_loads",
+    "four loads": "count_four_loads",
     "runs": "count_runs",
-    "read only": "read_only",
 }
 TWINS = {  # in CUDA C++: the function, and the bytes that it counts
     "global in C++": ("global", FEW),
@@ -40,11 +44,16 @@ TWINS = {  # in CUDA C++: the function, and the bytes that it counts
     "16 bytes in C++": ("wide", BYTES),
     "32 copies in C++": ("copies", BYTES),
     "two loads in C++": ("two", BYTES),
+    "four loads in C++": ("four", BYTES),
 }
+READING = "only reading"
+READS = READING, "reads "
 
 
 def works_of(kind, bench):
-    """All that counts one kind of data. A time includes setting the bins to 0."""
+    """All that counts one kind of data, or only reads it. A time includes setting the
+    bins to 0, but for the lesson on sums' kernel that only reads.
+    """
     cupy, ours = bench.cupy, kernels()
     values, bins, moved = data(cupy, kind), bins_at(cupy), bins_at(cupy, MOVED)
     right = {size: right_for(cupy, values[:size], bins) for size in (BYTES, FEW)}
@@ -52,11 +61,8 @@ def works_of(kind, bench):
     works = {
         **{name: (run(ours[kernel], FEW), FEW) for name, kernel in GLOBAL.items()},
         **{name: (run(ours[kernel]), BYTES) for name, kernel in BYTEWISE.items()},
-        **{
-            name: (run(ours["make_copies"](*how), wide=True), BYTES)
-            for name, how in COPIES.items()
-        },
-        **{name: (run(ours[kernel], wide=True), BYTES) for name, kernel in WIDE.items()},
+        **{name: (run(it, wide=True), BYTES) for name, it in wide_kernels().items()},
+        READING: (reading_work(cupy, values), BYTES),
         "CUB": (cub_work(cupy, bins, values), BYTES),
         **{
             name: (twin_work(bins, values, call, size), size)
@@ -64,7 +70,7 @@ def works_of(kind, bench):
         },
     }
     right_at = {name: right[size] for name, (_, size) in works.items()}
-    right_at["read only"] = lambda: True
+    right_at |= {name: lambda: True for name in works if name.startswith(READS)}
     name = f"global, {MOVED} bytes on"
     works[name] = numba_work(moved, values, ours["count_globally"], FEW), FEW
     right_at[name] = right_for(cupy, values[:FEW], moved)
@@ -87,6 +93,21 @@ def bins_at(cupy, moved=0):
 def kernels():
     """The lesson's, each compiled once for all kinds of data."""
     return lesson_kernels(LESSON)
+
+
+@cache
+def wide_kernels():
+    """The lesson's that load 16 bytes at a time, by the names of their rungs."""
+    ours = kernels()
+    copies, beside = ours["make_copies"], ours["beside"]
+    return {
+        **{name: ours[kernel] for name, kernel in WIDE.items()},
+        **{f"{count} copies": copies(ours["fewer"](count), count) for count in FEWER},
+        "32 copies": copies(beside, 32),
+        "32 copies behind": copies(ours["behind"], 32),
+        "32 copies padded": copies(ours["padded"], 32),
+        **{f"reads {16 * it} bytes": ours["make_reading"](it) for it in LOADS},
+    }
 
 
 @cache
@@ -152,6 +173,16 @@ def twin_work(bins, values, name, size):
         call(*arguments)
 
     return launch
+
+
+def reading_work(cupy, values):
+    """The lesson on sums' kernel that only reads, 64 bytes of a thread at a time."""
+    source = reduction.SOURCE.read_text("utf-8")
+    module = cupy.RawModule(code=source, options=("-O3",), backend="nvcc")
+    read, threads = module.get_function("read_only"), reduction.kernels()["THREADS"]
+    blocks = reduction.BLOCKS_EACH * H200.multiprocessors
+    room, numbers = cupy.zeros(1, np.uint32), values.view(np.float32)
+    return lambda: read((blocks,), (threads,), (room, numbers, np.uint32(numbers.size)))
 
 
 def pointer(array):

@@ -1,7 +1,7 @@
 """The rungs of the lesson "Multiply matrices as fast as cuBLAS", beside cuBLAS.
 
-At 4096 and 8192 a rung is right if its result is cuBLAS's, bit for bit; at ragged sizes,
-where cuBLAS may add in another order, if it is near one computed in float64.
+A rung is right if its result is cuBLAS's, bit for bit. Products of any shape have a ladder
+of their own.
 """
 
 from functools import cache, partial
@@ -13,14 +13,7 @@ from numba import cuda
 from lessons.baselines import lesson_kernels
 
 LESSON = "24"
-SLOW = 3  # rungs at the bottom, which are left out at 8192
-RAGGED = (
-    (4095, 4095, 4095),
-    (4097, 4100, 4099),
-    (5000, 3000, 7000),
-    (3001, 3001, 3001),
-    (1000, 1000, 1000),
-)
+SLOW = 2  # rungs at the bottom, which are left out at 8192
 
 
 @cache
@@ -37,28 +30,9 @@ def square(bench, n):
     works = {"cuBLAS": lambda: cupy.matmul(a, b, out=c)}
     for name in list(ours["RUNGS"])[SLOW if n > 4096 else 0 :]:
         works[name] = launch(ours, name, c, a, a_turned, b)
-    arrays = [cuda.as_cuda_array(it) for it in (c, a, b)]
-    room = ours["room_for"](*arrays[1:])
-    works["any size"] = partial(ours["multiply"], *arrays, *room)
     twins = native(cupy, c, a, a_turned, b)
     works |= {name: work for name, work in twins.items() if n <= 4096 or "last" in name}
-    found = {f"{name} {n}": (work, right, sizes) for name, work in works.items()}
-    return found | turning(cupy, ours, a, n)
-
-
-def turning(cupy, ours, a, n):
-    """Turning A alone, beside a copy of it."""
-    to = cupy.empty_like(a)
-    turn, arrays = ours["prepare"], [cuda.as_cuda_array(it) for it in (to, a)] * 2
-    works = {
-        "turning A": (lambda: turn[(n // 64, n // 64), (8, 32)](*arrays), a.T),
-        "copying A": (lambda: cupy.copyto(to, a), a),
-    }
-    sizes = {"bytes": 2 * a.nbytes}
-    return {
-        f"{name} {n}": (work, partial(filled_with, to, expected), sizes)
-        for name, (work, expected) in works.items()
-    }
+    return {f"{name} {n}": (work, right, sizes) for name, work in works.items()}
 
 
 def filled_with(array, expected):
@@ -102,33 +76,6 @@ def native(cupy, c, a, a_turned, b):
     return {f"CUDA C++ {name}": work(name, *it) for name, it in launches.items()}
 
 
-def ragged(bench, m, k, n):
-    """The last rung, with all that it does around the kernel, beside cuBLAS."""
-    cupy, ours = bench.cupy, kernels()
-    a, b, _, c = matrices(cupy, m, k, n)
-    exact = cupy.matmul(a.astype(np.float64), b.astype(np.float64))
-    bound = k * 2.0**-24 * cupy.matmul(abs(a), abs(b))
-
-    def right():
-        good = bool((abs(c - exact) <= bound).all())
-        c.fill(np.nan)
-        return good
-
-    arrays = [cuda.as_cuda_array(it) for it in (c, a, b)]
-    works = {
-        "cuBLAS": partial(cupy.matmul, a, b, out=c),
-        "any size": partial(ours["multiply"], *arrays, *ours["room_for"](*arrays[1:])),
-    }
-    flops = {"flops": 2 * m * k * n}
-    size = words(m, k, n)
-    return {f"{name} {size}": (work, right, flops) for name, work in works.items()}
-
-
-def words(m, k, n) -> str:
-    """A size as it is written."""
-    return f"{m} × {k} × {n}"
-
-
 SWEEP = {
     f"{cols} columns, {steps} steps{', snake' if snake else ''}": (cols, steps, snake)
     for cols in (8, 16)
@@ -141,8 +88,11 @@ def sweep_work(bench, choice, n=4096):
     """The kernel with its copies in the background, with another tile or order."""
     cupy, ours = bench.cupy, lesson_kernels(LESSON)
     a, b, a_turned, c = matrices(cupy, n, n, n)
-    rung = ours["make_async"](*choice), 16 * choice[0], 128, 256, True
-    ours["RUNGS"]["variant"] = rung
+    cols, steps, snake = choice
+    order = ours["ORDERS"]["snake" if snake else "by columns"]
+    step = ours["make_large_step"](cols, order)
+    kernel = ours["make_async"](ours["make_place"](cols), step, cols, steps)
+    ours["RUNGS"]["variant"] = kernel, 16 * cols, 128, 256, True
     work = launch(ours, "variant", c, a, a_turned, b)
     work()      # compiles it
     right = partial(filled_with, c, cupy.matmul(a, b))
@@ -152,11 +102,4 @@ def sweep_work(bench, choice, n=4096):
 LADDERS = {
     "4096": ("cuBLAS 4096", partial(square, n=4096)),
     "8192": ("cuBLAS 8192", partial(square, n=8192)),
-    **{
-        words(*size): (
-            f"cuBLAS {words(*size)}",
-            partial(ragged, m=size[0], k=size[1], n=size[2]),
-        )
-        for size in RAGGED
-    },
 }

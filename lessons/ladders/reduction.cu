@@ -89,7 +89,7 @@ extern "C" __global__ void sum_at_once(float *out, float *parts, uint *finished,
   }
 }
 
-// reads everything, and joins the bits rather than add: the least that a sum must do
+// reads everything in the shape of the last rung, and joins the bits rather than add
 extern "C" __global__ void read_only(uint *out, const float *src, uint n) {
   uint step = TILE * gridDim.x, bits = 0;
   for (uint i = TILE * blockIdx.x + 4 * threadIdx.x; i < n; i += step)

@@ -163,7 +163,7 @@ class Sums:
     def others(self):
         """CUB, with room for its parts asked for before, and a copy."""
         library = built(*LIBRARIES)
-        size, n = ctypes.c_size_t(), ctypes.c_longlong(N)
+        size, n = ctypes.c_size_t(), ctypes.c_int(N)
         src, out = (ctypes.c_void_p(it.data.ptr) for it in (self.src, self.out))
         library.sum(None, ctypes.byref(size), src, out, n)
         room = self.cupy.empty(max(1, size.value), np.uint8)

@@ -41,9 +41,10 @@ class Arrays:
         self.state = cupy.zeros(N // SIZE, np.uint64)
         self.stream = cuda.default_stream()
 
-    def right(self, expected=None):
+    def right(self, expected=None, n=N):
         """Is the output as expected? It is overwritten for the next rung."""
-        good = bool((self.out == (self.sums if expected is None else expected)).all())
+        expected = self.sums if expected is None else expected
+        good = bool((self.out[:n] == expected[:n]).all())
         self.out.fill(np.nan)
         return good
 
@@ -134,13 +135,30 @@ def three_launches(data, ours):
     return lambda: [part() for part in parts]
 
 
-def once(data, ours, look_back, fours, threads, resident):
-    """A scan in one launch."""
-    tiles = -(-N // (4 * fours * threads))
+def once(data, ours, look_back, fours, threads, resident, n=N):
+    """A scan of n elements in one launch."""
+    tiles = -(-n // (4 * fours * threads))
     words, taken, clear = data.words(tiles)
     kernel = ours["make_once"](look_back, fours, threads, resident)
-    scan = data.launch(kernel, threads, data.out, data.src, words, taken, blocks=tiles)
-    return lambda: (clear(), scan()), data.right
+    arrays = data.out[:n], data.src[:n], words, taken
+    scan = data.launch(kernel, threads, *arrays, blocks=tiles)
+    return lambda: (clear(), scan()), partial(data.right, n=n)
+
+
+def works_of(n, bench):
+    """A copy of n elements, and scans of as many by CUB and by the last rung."""
+    data, ours = arrays(bench.cupy), kernels()
+    out, src = data.out[:n], data.src[:n]
+    found = {
+        "CUB": (cub(data, n), partial(data.right, n=n)),
+        "copy": (
+            lambda: data.cupy.copyto(out, src),
+            lambda: data.right(data.src, n),
+        ),
+        "larger tiles": once(data, ours, ours["look_back"], *LAST, n),
+    }
+    power = n.bit_length() - 1
+    return {f"scan, {k} 2^{power}": (*it, {"bytes": 8 * n}) for k, it in found.items()}
 
 
 # ------------------------------------------------------------------ CUDA C++
@@ -156,10 +174,10 @@ def called(function, *arguments):
         raise RuntimeError(f"CUDA's error {error}")
 
 
-def cub(data):
+def cub(data, n=N):
     """The library's scan, with the memory that it asks for."""
     size = ctypes.c_size_t(0)
-    arrays = pointer(data.src), pointer(data.out), ctypes.c_int(N)
+    arrays = pointer(data.src), pointer(data.out), ctypes.c_int(n)
     scan = built(SOURCE).cub_scan
     called(scan, None, ctypes.byref(size), *arrays)
     memory = data.cupy.empty(size.value, np.uint8)
@@ -185,7 +203,11 @@ def twins(data):
 
 # ------------------------------------------------------------------ the sweep
 
-LADDERS = {"sums of 2^28 float32": ("scan, CUB", works)}
+POWERS = 12, 16, 20, 24
+LADDERS = {"sums of 2^28 float32": ("scan, CUB", works)} | {
+    f"sums of 2^{power} float32": (f"scan, CUB 2^{power}", partial(works_of, 2**power))
+    for power in POWERS
+}
 SHAPES = {  # by the threads: fours, and blocks at least
     512: ((4, 4), (6, 3), (8, 2), (12, 1), (12, 2)),
     256: ((8, 4), (12, 3), (12, 4), (16, 3), (20, 2), (24, 2), (26, 2)),

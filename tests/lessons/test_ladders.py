@@ -234,7 +234,7 @@ def test_a_ladder_that_the_page_does_not_have_is_added(tmp_path, monkeypatch):
 
     assert page.startswith(f"{before}\n<!-- ladders: begin -->\n- scan: A B, ")
     assert "- stencil: A B, 2027-01-02, numba 1, CUDA 13.2.\n" in page
-    assert "## Stencil and convolution: lesson 28\n\n### Of 2\n\n```text\nlast" in page
+    assert "## Stencil: lesson 28\n\n### Of 2\n\n```text\nlast" in page
     assert f"{'last':<44}    2,000.0 µs         1.0–3.0\n" in page
 
 

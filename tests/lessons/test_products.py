@@ -52,28 +52,3 @@ def test_a_rung_keeps_what_is_not_a_number_in_its_row_and_column(name):
 
     with np.errstate(invalid="ignore"):
         assert np.array_equal(a @ b, product(name, a, b), equal_nan=True)
-
-
-@pytest.mark.parametrize("size", [(0, 3, 4), (1, 1, 1), (3, 0, 5), (5, 4, 0)])
-def test_any_size_may_be_tiny_or_empty(size):
-    """Nothing is computed where there is nothing, and zeros where nothing is added."""
-    check_any_size(*size)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("size", [(257, 33, 129), (20, 50, 260), (300, 7, 31)])
-def test_any_size_may_be_ragged(size):
-    """More than one block and more than one step, neither of them full."""
-    check_any_size(*size)
-
-
-def check_any_size(m, k, n):
-    random = np.random.default_rng(2)
-    a = random.standard_normal((m, k), dtype=np.float32)
-    b = random.standard_normal((k, n), dtype=np.float32)
-    c = np.full((m, n), np.nan, np.float32)
-
-    ladder()["multiply"](c, a, b, *ladder()["room_for"](a, b))
-
-    bound = 1.01 * k * UNIT * (abs(a).astype(float) @ abs(b))
-    assert (abs(c - a.astype(np.float64) @ b) <= bound).all()
