@@ -290,7 +290,7 @@ with expect(AssertionError):
 
 # %% [markdown]
 # The launch raises no error.
-# The first index that differs is 390 × 256 (a multiple of 512, too), so what is missing is block 390, the last one.
+# The first index that differs is 390 × 256, so what is missing is block 390, the last one.
 #
 # ## To the GPU and back
 #
@@ -322,7 +322,7 @@ check(d_out.copy_to_host(), add_one_spec(add_one_spec(a)))
 #
 # **Predict.** 16,777,216 numbers lie in a NumPy array, and so must the sums at the end. Which is faster: a loop on one core of the CPU, compiled by `numba.njit`, or the GPU? And which of the GPU's steps takes longest?
 #
-# (Times are of your GPU, or were recorded on an NVIDIA H200 and its CPU.)
+# (These times were recorded on an NVIDIA H200 and one core of an Intel Xeon.)
 
 # %% tags=["hide-input"]
 # Draws how long the loop and each step of the trip took, as recorded.
@@ -352,7 +352,7 @@ plot_stages({"compiled loop": loop, "GPU": trip(MANY)})
 # So **leave arrays on the device**, and bring them back when all the work is done.
 #
 # Most of "launch and wait" is the call, in which the CPU hands the launch over.
-# In a trip with only 100,000 numbers, the call alone takes nine times as long as the whole compiled loop: the work must be worth it.
+# In a trip with only 100,000 numbers, the call alone takes nine times as long as the whole compiled loop (its numbers are in the CPU's caches): the work must be worth it.
 
 # %% [markdown]
 # <details><summary>For the curious: pinned memory</summary>
@@ -517,7 +517,7 @@ compare({"x to the column": straight, "x to the row": swapped},
 # To find the launch at fault, call `cuda.synchronize()` after each.
 #
 # A fault without an error is worse.
-# With 491 blocks instead of 391, the kernel without a guard wrote into the next array. That memory is the program's, too, so no call raised anything.
+# Without a guard, a few blocks too many may write into the next array, which is the program's, too: no call raises anything.
 #
 # So `emulate` the smallest size that can go wrong, then sizes that are no multiple of the block; then `check` the real size on a GPU, and only then look at the clock.
 #
@@ -600,7 +600,7 @@ task.check(affine)
 # The types of constants count, too: `a[i] + 1.0` is a float64, and so is `a[i] + 1`. Cast them, as in `np.float32(1)`; [see what that saves](31_types_and_instructions.ipynb).
 #
 # A negative index counts from the end, so `out[i - 1]` in thread 0 writes the last element.
-# Where only a GPU shows a fault, `compute-sanitizer python program.py`, a tool of NVIDIA's, names the thread and the address.
+# Where only a GPU shows a fault, NVIDIA's `compute-sanitizer python program.py` names the thread and the address.
 
 # %% [markdown]
 # ## Further reading

@@ -329,7 +329,7 @@ compare({"mixed": (mixed, walks[0]), "by length": (tidy, walks[1])},
 # %% [markdown]
 # <details><summary>For the curious: why not half the time</summary>
 #
-# By its own counters the H200 executes 2.08 times as many instructions for the mixed order, but takes only 1.84 times as long.
+# By its own counters the H200 executes 2.08 times as many instructions for the mixed order, but takes only 1.8 times as long.
 # In the sorted order its multiprocessors have no warp to run in 14% of the cycles, instead of 7%.
 #
 # </details>
@@ -550,8 +550,8 @@ with expect(RuntimeError):
     emulate(look_wrong)[1, 32](seen)
 
 # %% [markdown]
-# CUDA leaves open what happens; on an H200 this kernel had not ended after 20 seconds.
-# A smaller mask would not do, since lane 15 would read lane 16, which its mask does not name.
+# CUDA leaves open what happens; an H200 that waited for such lanes had not ended after 20 seconds.
+# A smaller mask fails: lane 15 would read lane 16, which its mask does not name.
 # The fix: all lanes do both shuffles, and each keeps the value that it needs.
 
 # %%

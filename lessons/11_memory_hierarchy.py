@@ -97,7 +97,7 @@ plot_hierarchy(gpu.MULTIPROCESSOR_COUNT,
                cuda.current_context().get_memory_info().total)
 
 # %% [markdown]
-# Near memories are at the top, and on the right stands who sees them. (Sizes differ, so the cell asks the device; where there is none, the emulator answers as an H200.)
+# Near memories are at the top, and on the right stands who sees them. (Sizes differ, so the cell asks the device; where there is none, the emulator answers as an H200. KB, MB and GB are powers of two here; a GB/s is 10⁹ bytes.)
 # Three of them you use by name:
 #
 # | memory | who sees it | how long it lasts | in Python |
@@ -163,10 +163,10 @@ plot_latency(SIZES, [ns(it) for it in warm.values()],
 # There are two plateaus, and behind them a rise, which may not have ended at 64 MB.
 # The dashed lines show how large the caches are; steps become slower before a chain is larger. (The first one is for L1 and shared memory together, which are one memory; L1 has only a part of it.)
 #
-# Is it really the caches? The GPU counts how many bytes L1 requests from L2, and how many are read from memory. Here is a chain from each plateau, and the longest, by the step:
+# Is it really the caches? The GPU counts how many bytes L1 requests from L2, and how many are read from memory. Here is a chain from each plateau, one from the rise, and the longest, by the step:
 
 # %% tags=["timing", "hide-input"]
-# Tabulates what a step takes and requests, for three chains.
+# Tabulates what a step takes and requests, for four chains.
 def per_step(counter, size=1):
     """What a step of the second walk adds to a counter, in bytes."""
     def added(walks):
@@ -176,17 +176,17 @@ def per_step(counter, size=1):
     return added
 
 
-compare({"16 KB": warm[16 * KB], "4 MB": warm[4 * MB], "64 MB": warm[64 * MB],
-         "4 MB, first round": first_round},
+compare({"16 KB": warm[16 * KB], "4 MB": warm[4 * MB], "40 MB": warm[40 * MB],
+         "64 MB": warm[64 * MB], "4 MB, first round": first_round},
         {"ns": ns, "bytes requested from L2": per_step("l2_read_sectors", 32),
          "bytes read from memory": per_step("memory_read_bytes")}, by="chain")
 
 # %% [markdown]
 # In the short chain, L2 is asked for nothing: L1 answers each step.
-# In the middle one, each step requests a sector of 32 bytes from L2, and memory stays quiet.
+# In that of 4 MB, each step requests a sector of 32 bytes from L2, and memory stays quiet.
 # In the long one, memory delivers, too, and more than was requested (the fold below says what).
 #
-# The last row is the middle chain again, but in its first round, when no cache has seen it: memory delivers, and a step takes as long as in the long chain.
+# The last row is that of 4 MB again, but in its first round, when no cache has seen it: memory delivers, and a step takes as long as in the long chain.
 # So it is not the length of a chain that makes a step slow, but the memory that answers.
 
 # %% [markdown]

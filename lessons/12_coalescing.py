@@ -140,11 +140,11 @@ plot_levels({f"{name}, {m.median_us:,.0f} µs": m.traffic
              for name, m in shown.items()})
 
 # %% [markdown]
-# How much of this is memory's, and how busy that keeps it, stands here:
+# How much of this is memory's, and how busy that keeps it, stands here. (The last three strides are for a fold further down.)
 
 # %% tags=["hide-input"]
-# Tabulates the same launches.
-compare({stride: by_stride[stride] for stride in (1, 2, 4, 8)},
+# Tabulates the same launches, and longer strides.
+compare(by_stride, "GB loaded from L2", "GB read from memory",
         "GB through memory", "memory busy, %", "µs", by="stride")
 
 # %% [markdown]
@@ -177,7 +177,7 @@ compare({offset: (m, emulate(take)[4, 256](few_out, few, offset, 1))
 #
 # From stride 8 to 16, L1 and L2 are asked for no more, and yet the time nearly doubles: memory delivers twice the bytes.
 # The L2 of this GPU fetches pieces of 64 bytes, two sectors, and now one of the two goes unused.
-# At stride 12 the lanes are 48 bytes apart and touch each piece of 64: memory delivers 805 MB, all that lies between.
+# At stride 12 the lanes are 48 bytes apart and touch each piece of 64: memory delivers 0.805 GB, all that lies between.
 #
 # A view `a[1:]` of a device array has offset 1. On such a view `load4` faults: its address is no multiple of 16.
 #

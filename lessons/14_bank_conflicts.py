@@ -527,7 +527,8 @@ def cycles(m):
     return m.counters.get("cycles", np.nan)
 
 
-compare({(width, WIDTHS[width]): m for width, m in timed.items()}, "µs",
+compare({(width, WIDTHS[width]): m for width, m in timed.items()},
+        "instructions per warp", "µs",
         {"cycles, thousands": lambda m: cycles(m) / 1000,
          "conflicts, thousands": lambda m: conflicts_each(m) / 1000},
         by=("words per row", "wavefronts per load"))

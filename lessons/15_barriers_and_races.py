@@ -383,6 +383,7 @@ compare(safe, {"ns a round": lambda m: 1000 * m.median_us / ROUNDS},
 #
 # `% a.size` is a division, and more than thirty instructions of it stand between the store and the load; with a number in its place, none.
 # If all threads wait some µs between the two lines, the answer is right again in all 1,000.
+# In `relay` it is the other way round: wrong is the variable in place of the number, and what that changes is not known. So neither is the safe one.
 # Counts such as 506 are those of one day, and no property of the kernel.
 #
 # </details>

@@ -357,9 +357,9 @@ compare(thrown,
 
 # %% [markdown]
 # By far, the second block does not pay.
-# Look at the 132 blocks first, one on each multiprocessor with either kernel: nothing differs but the limit. The kernel that spills takes more than six times as long, for 1.5 times as many instructions. Its warps wait for local memory, and those of the other never do.
+# Look at the 132 blocks first, one on each multiprocessor with either kernel: nothing differs but the limit. The kernel that spills takes seven times as long, for 1.5 times as many instructions. Its warps wait for local memory, and those of the other never do.
 #
-# With twice as many blocks, the free kernel runs them one after another, and takes twice as long. The limited one runs them together, and takes nearly twice as long, too.
+# With twice as many blocks, the free kernel runs them one after another, and takes twice as long. The limited one runs them together, and takes 1.8 times as long.
 # The free kernel does not even lack warps: with one block it already uses 88% of its issue slots, so a second one beside it could save an eighth at most.
 
 # %% [markdown]

@@ -310,7 +310,6 @@ plot_series(
 # %% [markdown]
 # At first, twice the threads nearly halve the time of column sums, since twice as many loads are in flight.
 # Row sums gain once, and then no more; in the end, column sums are three times as fast.
-# (The first points are a little slower than the kernels before, whose loops are others.)
 #
 # What stops the row sums?
 

@@ -149,7 +149,7 @@ plot_in_flight(loads, LATENCY, half, "the loads of the driver's copy")
 
 # %% [markdown]
 # The points go up beside the line of the law: with half the blocks the copy has little more than half the rate.
-# They lie below it, since the law says only what is possible: a thread does more than wait, and a memory that has much to do answers later. So right of the dashed line, too, more in flight is better.
+# They lie below it: the law says only what is possible. And right of the dashed line, too, more in flight is better.
 #
 # So what the tile took was, for the most part, **latency hiding**. While the one block that is left waits for memory, nobody is there to ask for more.
 #
@@ -181,12 +181,13 @@ allow_dynamic_shared(copy_fours, most)
 fours = measure(copy_fours, bytes=8 * MANY)[
     MANY // THREADS // 4, THREADS, 0, most](dst, src)
 
-rows = {(4, 256, 1): copies[48 * KB], (1, 256, 1): copies[most],
-        (1, 1024, 1): alone, (1, 256, 4): fours}
+rows = {(8, 256, 1): copies[0], (4, 256, 1): copies[48 * KB],
+        (1, 256, 1): copies[most], (1, 1024, 1): alone, (1, 256, 4): fours}
 compare({key: (m, key[0] * key[1] // 32, 4 * key[0] * key[1] * key[2] // KB)
          for key, m in rows.items()},
         {"warps": lambda row: row[1], "KB in flight": lambda row: row[2]},
-        "µs",
+        {"held on average, %":
+         lambda row: row[0].counters.get("occupancy_percent")}, "µs",
         by=("blocks at a time", "threads per block", "numbers per thread"))
 
 # %% [markdown]

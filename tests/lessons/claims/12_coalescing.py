@@ -193,7 +193,7 @@ CLAIMS = {
             and near(fetched(it.by_stride[12]), 48 * it.MANY)
         )
     ),
-    "touch each piece of 64: memory delivers 805 MB, all that lies between": (
+    "touch each piece of 64: memory delivers 0.805 GB, all that lies between": (
         lambda it: about("805", fetched(it.by_stride[12]) / 1e6)
     ),
     "On such a view `load4` faults: its address is no multiple of 16": (

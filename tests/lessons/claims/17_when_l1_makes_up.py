@@ -210,15 +210,6 @@ CLAIMS = {
             and 0.5 < faster(of_columns(it, 16_384), of_columns(it, 8192)) < 0.55
         )
     ),
-    "The first points are a little slower than the kernels before": (
-        lambda it: all(
-            1 < faster(before, first) < 1.06
-            for before, first in (
-                (it.rows, it.row_strips[0]),
-                (it.columns, it.column_strips[0]),
-            )
-        )
-    ),
     "Row sums gain once, and then no more": (
         lambda it: (
             faster(of_rows(it, 8192), of_rows(it, 16_384)) > 1.3
