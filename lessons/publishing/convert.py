@@ -26,6 +26,7 @@ METADATA = {
 }
 PART = re.compile(r"\n+(?=#{1,6} )|(?<=</details>)\n\n+")
 FOLDED = "hide-input"  # the tag of a cell that only prepares data, or measures
+ANSWER = "answer"  # of a folded cell that readers open once they have guessed
 FENCE = "```"  # a line behind one may begin with `#` and be no heading
 NEW_CELL = {
     "code": v4.new_code_cell,
@@ -110,10 +111,11 @@ def canonical_cell(cell, repeats):
 
 def fold(cell, metadata):
     """Fold a cell's source, but for what it does: the comment in its first line, which
-    JupyterLab shows in its place, as the site does.
+    JupyterLab shows in its place, as the site does. Only an answer holds a kernel.
     """
     first = cell.source.partition("\n")[0]
-    if not first.startswith("# ") or "@cuda.jit" in cell.source:
+    is_answer = ANSWER in metadata["tags"]
+    if not first.startswith("# ") or "@cuda.jit" in cell.source and not is_answer:
         raise LessonError(
             f"a cell that is folded ({FOLDED}) begins with a comment that says what it "
             f"does, and holds no kernel: {first!r}"

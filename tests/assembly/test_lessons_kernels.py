@@ -8,7 +8,7 @@ import pytest
 from lessons.publishing.convert import lessons_of
 from tests.paths import RECORDED, ROOT
 from tests.quick import drawn
-from tests.specimens.lesson_answers import CAPABILITIES, kernels_of
+from tests.specimens.lesson_answers import CAPABILITIES, is_asynchronous, kernels_of
 from tests.specimens.lesson_launches import launches
 from tests.specimens.lesson_runs import run_of
 from thirty_two_lanes.assembly.compiler import machine_code, missing
@@ -38,13 +38,17 @@ def test_every_kernel_compiles_for_every_capability(lesson):
             assert machine_code(function, types, options, capability).cubin
 
 
-def is_asynchronous(function):
-    """Does a kernel copy to shared memory and go on? Such functions end in `_async`."""
-    names = function.__name__, *function.__code__.co_names
-    return any(name.endswith("_async") for name in names)
-
-
-WAITING = set()  # lessons, for a GPU, since their latest edition
+WAITING = {  # lessons, for a GPU, since their latest edition
+    "21_transpose",
+    "22_tiling",
+    "23_matrix_product",
+    "24_up_the_ladder_to_cublas",
+    "25_reduction",
+    "27_histogram",
+    "35_any_shape",
+    "36_what_a_loop_costs",
+    "37_filters",
+}
 
 
 @each_lesson

@@ -159,10 +159,10 @@ def test_the_numbers_that_lesson_31_quotes():
     lesson = assembling("31")
     text, names = lesson.read_text("utf-8"), executed(lesson).names
 
-    plain, narrow = names["made"], names["narrow"]
-    kind = "integers and addresses"
+    plain, kind = names["made"], "integers and addresses"
     assert 2 * plain.kinds[kind] == len(plain.instructions)
-    assert f"from {plain.kinds[kind]} to {narrow.kinds[kind]}" in text
+    most, least = (names["typed"][it].kinds[kind] for it in ("int64", "uint32"))
+    assert f"what is left for addresses falls from {most} to {least}" in text
     fused = names["wide_made"].opcodes["DFMA"]
     assert f"{fused} fused multiply-adds in float64" in text
     assert 2 == names["wide_made"].kinds["conversions"]

@@ -104,3 +104,26 @@ def counting_and_loading(it):
     code = instructions(plain, 1024, it.out)
     line = next(each.line for each in code if each.name == "LDS")
     return [sum(each.line == at for each in code) for at in (line - 1, line)]
+
+
+def issued(gpu, instructions):
+    """The µs in which four schedulers of each multiprocessor issue so many."""
+    cycles = instructions / 4 / gpu.MULTIPROCESSOR_COUNT
+    return 1000 * cycles / gpu.CLOCK_RATE
+
+
+def in_a_run(assembly):
+    """The instructions of a loop that loads 16 bytes and counts runs, where all bytes
+    continue one: without what a branch leaps over.
+    """
+    code = [one.opcode for one in assembly.instructions]
+    first = code.index("LDG.E.128") - 1
+    last = len(code) - 1 - code[::-1].index("ATOMS.ADD")  # behind the loop
+    within, leapt, over = code[first:last], 0, False
+    end = len(within) - 1 - within[::-1].index("BSYNC")  # joins what the loop's left
+    end = max(n for n in range(end) if within[n] == "BRA")
+    for opcode in within[:end]:
+        over = over and opcode != "BSYNC"
+        leapt += over
+        over = over or opcode == "BRA"
+    return end + 1 - leapt

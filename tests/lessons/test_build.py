@@ -16,7 +16,13 @@ import pytest
 
 from lessons.build import ROOT, main
 from lessons.publishing.contents import with_table
-from lessons.publishing.convert import canonical_cell, convert, parsed, serialise
+from lessons.publishing.convert import (
+    canonical_cell,
+    convert,
+    is_folded,
+    parsed,
+    serialise,
+)
 from lessons.publishing.errors import LessonError
 from lessons.publishing.execute import complete, execute
 from tests.lessons.courses import BODY, FIRST, README, course, notebook
@@ -126,6 +132,15 @@ def test_a_folded_cell_says_what_it_does_and_holds_no_kernel(source):
 
     with pytest.raises(LessonError, match="begins with a comment"):
         [canonical_cell(it, Counter()) for it in parsed(lesson)]
+
+
+def test_an_answer_is_folded_and_may_hold_a_kernel():
+    """Readers open it once they have guessed."""
+    source = "# The mended kernel.\n@cuda.jit\ndef f(): 0"
+    lesson = f'# %% tags=["hide-input", "answer"]\n{source}\n'
+    (cell,) = (canonical_cell(it, Counter()) for it in parsed(lesson))
+
+    assert is_folded(cell)
 
 
 def test_a_heading_begins_a_slide_and_other_texts_go_below_it():

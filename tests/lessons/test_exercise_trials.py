@@ -233,6 +233,9 @@ PROMISED = {  # what is always the same, or a multiple of a number, in the text'
             ("c 0", "c 1", "a 0", "a 1", "b 0", "b 1"), "sides are multiples of 32"
         ),
     ),
+    "rows_of_a_thread": dict.fromkeys(
+        ("c 0", "c 1", "a 0", "a 1", "b 0", "b 1"), "sides are multiples of 16"
+    ),
     "distance_matrix": {"p 0": "row 1 holds y", "q 0": "row 1 holds y"},
     "column_sums": dict.fromkeys(("dst 0", "src 1"), "takes 256 columns"),
     "in_place": {

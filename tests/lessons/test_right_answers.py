@@ -18,6 +18,7 @@ from tests.lessons.right import (
     ladder,
     multiplied,
     registers,
+    shapes,
     tiles,
     turned,
 )
@@ -25,7 +26,7 @@ from tests.quick import drawn, slow
 
 MODULES = (
     *(elements, registers, blocks, tiles),
-    *(turned, multiplied, ladder, counted, found),
+    *(turned, multiplied, ladder, counted, found, shapes),
 )
 TABLES = {name: texts for module in MODULES for name, texts in module.ANSWERS.items()}
 VARIANTS = None, 1, 2

@@ -79,7 +79,7 @@ GUIDE = {
     "long_scoreboard": "global or local",
     "math_pipe_throttle": "arithmetic",
     "membar": "fence",
-    "mio_throttle": "queue to shared",
+    "mio_throttle": "queue to the memory units",
     "misc": "else",
     "no_instruction": "next instruction",
     "not_selected": "turn",
@@ -88,6 +88,19 @@ GUIDE = {
     "tex_throttle": "texture",
     "wait": "fixed",
 }
+
+
+@pytest.mark.parametrize(
+    "name, without",
+    [
+        ("short_scoreboard", "index"),  # a kernel that only reads who it is
+        ("mio_throttle", "special function"),  # and one that only divides
+        ("drain", "any"),  # and one that stores nothing
+    ],
+)
+def test_a_reason_is_true_of_a_kernel_without_its_usual_cause(name, without):
+    """A kernel without shared memory, or without a store, waits for these, too."""
+    assert without in REASONS[name]
 
 
 def test_each_reason_that_is_recorded_is_told_as_the_guide_explains_it():

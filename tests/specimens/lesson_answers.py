@@ -6,7 +6,6 @@ It imports little, since each kernel pays for it.
 import os
 import pickle
 import traceback
-from itertools import cycle
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -72,10 +71,25 @@ def compiled(lesson, launches, names):
         return []
     some = kernels_of(launches)[::EVERY]
     made = [
-        assemble(case.kernel, capability)[case.launch](*case.arguments)
-        for (case, _), capability in zip(some, cycle(CAPABILITIES), strict=False)
+        assemble(case.kernel, capability_of(case, turn))[case.launch](*case.arguments)
+        for turn, (case, _) in enumerate(some)
     ]
     return [it.listing for it in made if not whole(it)]
+
+
+def capability_of(case, turn):
+    """Each in turn of those that a kernel may be compiled for."""
+    known = CAPABILITIES[is_asynchronous(case.kernel.py_func) :]
+    return known[turn % len(known)]
+
+
+def is_asynchronous(function):
+    """Does a kernel copy to shared memory and go on, as none can before 8.0? Such
+    functions end in `_async`.
+    """
+    code = function.__code__
+    names = function.__name__, *code.co_names, *code.co_freevars
+    return any(name.endswith("_async") for name in names)
 
 
 def whole(made):

@@ -6,21 +6,11 @@ from lessons.publishing.convert import lessons_of
 from lessons.publishing.density import LIMITS, Density, density
 from tests.paths import ROOT
 
-LESSONS = {it.stem[:2]: it for it in lessons_of(ROOT)}
-# of the second edition still; who rewrites one takes it from here
-SECOND = "21 22 23 24 25 26 27 28 31 34".split()
 
-
-@pytest.mark.parametrize("number", sorted(LESSONS.keys() - set(SECOND)))
-def test_a_lesson_is_within_the_limits_of_a_page(number):
+@pytest.mark.parametrize("lesson", lessons_of(ROOT), ids=lambda it: it.stem)
+def test_a_lesson_is_within_the_limits_of_a_page(lesson):
     """Few numbers in its prose, little code that measures, one idea at a time."""
-    assert [] == density(LESSONS[number]).over(LIMITS)
-
-
-@pytest.mark.parametrize("number", SECOND)
-def test_a_lesson_that_is_within_the_limits_is_held_to_them(number):
-    """Only a page that is over one may wait for its third edition."""
-    assert density(LESSONS[number]).over(LIMITS)
+    assert [] == density(lesson).over(LIMITS)
 
 
 def test_asides_and_folded_cells_do_not_count(tmp_path):

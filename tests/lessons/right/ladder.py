@@ -212,6 +212,19 @@ ANSWERS = {
                         c[row + 8 * i, col + 8 * j] = sums[4 * i + j]
         """,
     },
+    "rows_of_a_thread": {
+        "neighbouring rows": [
+            ("tile_a[4 * i + y, k] * of_b", "tile_a[4 * y + i, k] * of_b"),
+            ("c[top + 4 * i + y,", "c[top + 4 * y + i,"),
+        ],
+        "from the last row up": [
+            ("tile_a[4 * i + y, k] * of_b", "tile_a[4 * (3 - i) + y, k] * of_b"),
+            ("c[top + 4 * i + y,", "c[top + 4 * (3 - i) + y,"),
+        ],
+        "the sum found by its row": [
+            ("left + x] = sums[i]", "left + x] = sums[(4 * i + y) // 4]"),
+        ],
+    },
     "column_sums": {
         "at the end of a row": [
             (BARRIER, BARRIER.replace("cuda.syncthreads()\n        ", "")),

@@ -155,4 +155,137 @@ ANSWERS = {
             ),
         ],
     },
+    "three_rows": {
+        "pixels that move": """
+            @cuda.jit
+            def three_rows(out, src):
+                col, strip = cuda.grid(2)
+                row = ROWS * strip
+                if row >= out.shape[0] or col >= out.shape[1]:
+                    return
+                a, b, c = src[row, col], src[row, col + 1], src[row, col + 2]
+                row += 1
+                d, e, f = src[row, col], src[row, col + 1], src[row, col + 2]
+                for row in range(row - 1, min(row - 1 + ROWS, out.shape[0])):
+                    g, h = src[row + 2, col], src[row + 2, col + 1]
+                    i = src[row + 2, col + 2]
+                    total = FIRST[0] * a + FIRST[1] * b + FIRST[2] * c
+                    total += SECOND[0] * d + SECOND[1] * e + SECOND[2] * f
+                    out[row, col] = total + THIRD[0] * g + THIRD[1] * h + THIRD[2] * i
+                    a, b, c, d, e, f = d, e, f, g, h, i
+        """,
+        "sums in an array": """
+            @cuda.jit
+            def three_rows(out, src):
+                col, strip = cuda.grid(2)
+                sums = cuda.local.array(3, $type)
+                sums[0] = sums[1] = sums[2] = 0
+                top = strip * ROWS
+                end = min(top + ROWS, out.shape[0])
+                if top < end and col < out.shape[1]:
+                    for row in range(top, end + 2):
+                        sums[0], sums[1], sums[2] = sums[1], sums[2], 0
+                        for j in range(3):
+                            pixel = src[row, col + j]
+                            sums[0] += THIRD[j] * pixel
+                            sums[1] += SECOND[j] * pixel
+                            sums[2] += FIRST[j] * pixel
+                        if row - 2 >= top:
+                            out[row - 2, col] = sums[0]
+        """,
+        "from below": """
+            @cuda.jit(device=True)
+            def weighed(pixels, weights):
+                first = weights[0] * pixels[0] + weights[1] * pixels[1]
+                return first + weights[2] * pixels[2]
+
+
+            @cuda.jit
+            def three_rows(out, src):
+                col, strip = cuda.grid(2)
+                top = ROWS * strip
+                end = min(top + ROWS, out.shape[0])
+                if top < end and col < out.shape[1]:
+                    more = begun = $type(0)
+                    for row in range(end + 1, top - 1, -1):
+                        pixels = src[row, col], src[row, col + 1], src[row, col + 2]
+                        if row < end:
+                            out[row, col] = more + weighed(pixels, FIRST)
+                        more = begun + weighed(pixels, SECOND)
+                        begun = weighed(pixels, THIRD)
+        """,
+    },
+    "largest_around": {
+        "the first four bring one more": """
+            @cuda.jit
+            def largest_around(out, src):
+                tile = cuda.shared.array(WIDE, $type)
+                kept = cuda.local.array(5, $type)
+                x, col, top = cuda.threadIdx.x, cuda.grid(1), ROWS * cuda.blockIdx.y
+                for k in range(5):
+                    kept[k] = 0
+                for row in range(top, min(top + ROWS, out.shape[0]) + 4):
+                    if col < src.shape[1]:
+                        tile[x] = src[row, col]
+                    if x < 4 and col + THREADS < src.shape[1]:
+                        tile[x + THREADS] = src[row, col + THREADS]
+                    cuda.syncthreads()
+                    if col < out.shape[1]:
+                        largest = tile[x]
+                        for k in range(1, 5):
+                            largest = max(largest, tile[x + k])
+                        for k in range(4):
+                            kept[k] = kept[k + 1]
+                        kept[4] = largest
+                        if row - 4 >= top:
+                            for k in range(4):
+                                largest = max(largest, kept[k])
+                            out[row - 4, col] = largest
+                    cuda.syncthreads()
+        """,
+        "two tiles by turns": """
+            @cuda.jit
+            def largest_around(out, src):
+                tiles = cuda.shared.array((2, WIDE), $type)
+                x, col, top = cuda.threadIdx.x, cuda.grid(1), ROWS * cuda.blockIdx.y
+                a = b = c = d = $type(0)
+                for row in range(top, min(top + ROWS, out.shape[0]) + 4):
+                    tile = tiles[row % 2]
+                    for k in range(x, WIDE, THREADS):
+                        if col - x + k < src.shape[1]:
+                            tile[k] = src[row, col - x + k]
+                    cuda.syncthreads()
+                    if col < out.shape[1]:
+                        e = max(max(tile[x], tile[x + 1]), tile[x + 2])
+                        e = max(e, max(tile[x + 3], tile[x + 4]))
+                        if row >= top + 4:
+                            out[row - 4, col] = max(max(a, b), max(c, d), e)
+                        a, b, c, d = b, c, d, e
+        """,
+        "columns first": """
+            @cuda.jit
+            def largest_around(out, src):
+                tile = cuda.shared.array(WIDE, $type)
+                x, col, top = cuda.threadIdx.x, cuda.grid(1), ROWS * cuda.blockIdx.y
+                last = cuda.local.array((2, 5), $type)
+                for i in range(2):
+                    for k in range(5):
+                        last[i, k] = 0
+                for row in range(top, min(top + ROWS, out.shape[0]) + 4):
+                    for i in range(2):
+                        at = x + i * THREADS
+                        here = col + i * THREADS
+                        if at < WIDE and here < src.shape[1]:
+                            for k in range(4):
+                                last[i, k] = last[i, k + 1]
+                            last[i, 4] = src[row, here]
+                            both = max(last[i, 0], last[i, 1])
+                            tile[at] = max(both, last[i, 2], last[i, 3], last[i, 4])
+                    cuda.syncthreads()
+                    if row >= top + 4 and col < out.shape[1]:
+                        some = max(tile[x], tile[x + 1], tile[x + 2])
+                        out[row - 4, col] = max(some, tile[x + 3], tile[x + 4])
+                    cuda.syncthreads()
+        """,
+    },
 }

@@ -203,12 +203,14 @@ ANSWERS = {
                 while at < a.shape[1]:
                     for cell in range(TILE * y + x, TILE * WIDE, TILE * TILE):
                         i, j = cell // WIDE, cell % WIDE
-                        tile_a[i, j] = a[top + i, at + j]
+                        skew = TILE * (i * WIDE // 32 % (WIDE // TILE))
+                        tile_a[i, j ^ skew] = a[top + i, at + j]
                         i, j = cell // TILE, cell % TILE
                         tile_b[i, j] = b[at + i, left + j]
                     cuda.syncthreads()
+                    skew = TILE * (y * WIDE // 32 % (WIDE // TILE))
                     for k in range(WIDE):
-                        total += tile_a[y, k] * tile_b[k, x]
+                        total += tile_a[y, k ^ skew] * tile_b[k, x]
                     cuda.syncthreads()
                     at += WIDE
                 c[top + y, left + x] = total
@@ -216,7 +218,7 @@ ANSWERS = {
         "two tiles by turns": """
             @cuda.jit
             def wide_tile(c, a, b):
-                tile_a = cuda.shared.array((2, TILE, WIDE), float32)
+                tile_a = cuda.shared.array((2, TILE, PITCH), float32)
                 tile_b = cuda.shared.array((2, WIDE, TILE), float32)
                 x, y = cuda.threadIdx.x, cuda.threadIdx.y
                 col, row = cuda.grid(2)
@@ -236,21 +238,22 @@ ANSWERS = {
             @cuda.jit
             def wide_tile(c, a, b):
                 tile_a = cuda.shared.array((WIDE, TILE), float32)
-                tile_b = cuda.shared.array((TILE, WIDE), float32)
+                tile_b = cuda.shared.array((TILE, PITCH), float32)
                 x, y = cuda.threadIdx.x, cuda.threadIdx.y
                 col, row = cuda.grid(2)
                 total = float32(0)
                 for at in range(0, len(b), WIDE):
                     for part in range(WIDE // TILE):
                         k = TILE * part
-                        tile_a[k + x, y] = a[row, at + k + x]
-                        tile_b[x, k + y] = b[at + k + y, col]
+                        tile_a[k + x, y ^ x & 4] = a[row, at + k + x]
+                        tile_b[x, k + (y ^ x & 4)] = b[at + k + y, col]
                     cuda.syncthreads()
                     for k in range(0, WIDE, 4):
-                        p = tile_a[k, y] * tile_b[x, k]
-                        q = tile_a[k + 1, y] * tile_b[x, k + 1]
-                        r = tile_a[k + 2, y] * tile_b[x, k + 2]
-                        s = tile_a[k + 3, y] * tile_b[x, k + 3]
+                        i, j = y ^ k & 4, k ^ x & 4
+                        p = tile_a[k, i] * tile_b[x, j]
+                        q = tile_a[k + 1, i] * tile_b[x, j + 1]
+                        r = tile_a[k + 2, i] * tile_b[x, j + 2]
+                        s = tile_a[k + 3, i] * tile_b[x, j + 3]
                         total += (p + q) + (r + s)
                     cuda.syncthreads()
                 c[row, col] = total
