@@ -712,6 +712,10 @@ task.check(three_rows)
 # <details><summary>Solution</summary>
 #
 # ```python
+# ROWS = 16
+# FIRST, SECOND, THIRD = (1, -2, 3), (2, 4, -1), (-3, 1, 2)
+#
+#
 # @cuda.jit
 # def three_rows(out, src):
 #     """Load a row, finish one sum with it, go on with one, begin one."""
