@@ -135,7 +135,7 @@ class WhoseGain(Explain):
     model = (
         "The length of the loop is known, too, so the compiler writes it out, and needs "
         "neither the counting of `range` nor new indices in each step. I would measure "
-        "the loop of $length steps over global memory. Against the old kernel it shows "
+        "the loop of known length over global memory. Against the old kernel it shows "
         "what the loop gains; against the new one, what shared memory does."
     )
 
