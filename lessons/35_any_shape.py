@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Multiply matrices of any shape
 #
-# *100 minutes*
+# *110 minutes*
 #
 # **What you'll do:** make the product that is as fast as cuBLAS for large squares fast for every other shape, too: thin, flat, deep and odd.
 #
@@ -109,11 +109,11 @@ table(["m × k × n", "tiles", "rounds", "of the GPU at most, %",
        "reached, % of cuBLAS"], [rounds_of(it) for it in FOUR])
 
 # %% [markdown]
-# Rounds are not all. Idle halves alone would leave the third product 48%, and it reaches 30. A lonely block, which must wait for its own copies, explains most of the rest: such a step takes half as long again, as we shall see.
+# Rounds are not all. Idle halves alone would leave the third product 48%, and it reaches 30. A lonely block, whose waits nobody fills, explains most of the rest: such a step takes half as long again, as we shall see.
 #
 # <details><summary>For the curious: and the odd square, and the last?</summary>
 #
-# In the odd square, n is no multiple of 4, so numbers are copied one at a time. A step then takes a sixth longer, and with five rounds for 4.36 it leaves 74%. What else it loses, we did not find.
+# In the odd square, n is no multiple of 4, so numbers are copied one at a time. A step then takes a sixth longer, and with four rounds and a lonely fifth it leaves 66%.
 #
 # The last product reaches more than its share: cuBLAS, to which it is held, reaches about a ninth of the peak there.
 #
@@ -206,7 +206,7 @@ table(["tile", "µs for a step of 128 × 128 elements"],
        for it in TILES])
 
 # %% [markdown]
-# So tiles of 64 × 128 are as good as larger ones, and the smallest take three quarters longer for the same work: they are for products that have few tiles.
+# So tiles of 64 × 128 are as good as the largest, and the smallest take three quarters longer for the same work: they are for products that have few tiles.
 #
 # A plan takes the rounds of its whole tiles, those of its pieces, and the adding. (6.5 µs stand for a launch, 2 for the second one, the rest for each number of a part.)
 
@@ -238,7 +238,7 @@ def cuts_of(tile, m, k, n):
     rows, cols, _ = sides(tile)
     tiles, deep, fit = up(m, rows) * up(n, cols), up(k, 16), TILES[tile][4]
     rest, found = tiles % CORES, set()
-    for left in {rest, tiles % (CORES * fit), min(tiles, rest + CORES)}:
+    for left in {rest, tiles % (CORES * fit), min(tiles, rest + CORES)} - {0}:
         for parts in range(2, deep + 1):
             if left * parts > 4 * CORES * fit:
                 break
@@ -314,7 +314,7 @@ copied, run.coalescing.by_kind["load"].sectors
 # %% [markdown]
 # All zeros beyond the end; and the GPU is asked for three sectors, those of the 20 numbers. `copy4_or_zero_async` does the same for four neighbours.
 #
-# And beyond the last row of `a` or the last column of `b`? There it does not matter what comes, since the sums of those rows and columns are never stored. So a thread beyond that edge copies the last row or column once more: its address is valid, and the condition has to look at k only.
+# And beyond the last row of `a` or the last column of `b`? There it does not matter what comes, since the sums of those rows and columns never get into `c`. So a thread beyond that edge copies the last row or column once more: its address is valid, and the condition has to look at k only.
 
 # %% [markdown]
 # ## A block's copies
@@ -330,7 +330,7 @@ copied, run.coalescing.by_kind["load"].sectors
 # | 16 to 23 | row 2 | column 2 |
 # | 24 to 31 | row 3 | column 3 |
 #
-# Eight neighbours along k are a sector of `a` if k is a multiple of 8; else most lie in two. In the tile, 32 rows high here, the 32 numbers lie so:
+# Eight neighbours along k are a sector of `a` if k is a multiple of 8; else half of them or more lie in two. In shared memory, where a row holds one k of 32 rows of `a`, they lie so:
 
 # %%
 TURNED = 36 * np.arange(16)[:, None] + np.arange(36)
@@ -338,7 +338,7 @@ plot_tile_banks(TURNED % 32, [(lane % 8, lane // 8) for lane in range(32)],
                 kind="store", padding=4)
 
 # %% [markdown]
-# If a row is four numbers longer than the tile is high, each has a bank of its own.
+# With four numbers of padding in each row, each has a bank of its own.
 #
 # `b` need not be turned. If n is a multiple of 4, its rows begin at multiples of 16 bytes, and four numbers are copied at once; otherwise one at a time.
 #
@@ -411,7 +411,7 @@ def step_size(tile):
 # %% [markdown]
 # The loop around it is the ladder's: wait for a step's tiles, add up its products, while the copies of the next one are under way. It is folded. New are:
 #
-# - Each of the first eight of a tile's steps adds its products, and begins an eighth of the copies.
+# - In a step, each of the first eight k adds its products, and begins an eighth of the copies.
 # - There is no `if` for the last step: the copies begun in it lie beyond `stop`, so they bring zeros.
 
 # %% [markdown]
@@ -419,7 +419,7 @@ def step_size(tile):
 #
 # A warp goes on in order: if it began all copies first, its sums would have to wait until the last one is begun. So we thought; no kernel here begins them all first, so what it gains is not measured. The steps are written out, this time by halves, so that the compiler knows which copies belong to which.
 #
-# The small tiles have room for three or four steps, so that copies begin earlier: a block with hardly any neighbours should need it to hide the way to memory. There is no twin with room for two.
+# The small tiles have room for three or four steps, so that copies begin earlier: a block with few neighbours should need them, to hide memory's latency. There is no twin with room for two.
 #
 # </details>
 
@@ -837,7 +837,7 @@ shares(SHAPES, *KINDS)
 # %% [markdown]
 # Twenty-six of the thirty reach nine tenths of cuBLAS's speed, and the median is 99%. *Whole tiles* is the fastest of six plans, *any shape* of twelve, both measured; the model alone picks the third column's plan.
 #
-# *One tile* loses where tiles are few. The best tile, *whole*, mends thin products; deep ones with one tile stay near a twentieth. Pieces mend these: 256 × 16384 × 256 goes from an eighth to all of it.
+# *One tile* loses where tiles are few or just begin another round, or n is odd. The best of six whole tiles mends thin products; a deep one that fits into one tile stays near a twentieth. Pieces mend these: 128 × 16384 × 128 goes from 6% to 99%.
 #
 # <details><summary>For the curious: smaller tiles, where there are many</summary>
 #
@@ -846,7 +846,7 @@ shares(SHAPES, *KINDS)
 # </details>
 
 # %% [markdown]
-# Is the model enough? For 22 shapes, measuring gains less than 3% over it. For one of the others it gains two fifths: the fifth of the table above. For 8192 it loses 3%, though the model's plan is among the twelve: four launches may choose wrong. (For 512, a whole tile was faster.)
+# Is the model enough? For 21 shapes, measuring changes less than 3%. For one of the others it gains two fifths: the fifth of the table above. For 8192 it loses 3%, though the model's plan is among the twelve: four launches may choose wrong. (For 512, a whole tile was faster.)
 #
 # Four shapes stay below nine tenths. The worst is 1023 × 1025 × 1027: its last three columns need tiles of their own, 136 in all instead of 128. The model says that they cost three tenths; we did not measure 1023 columns.
 
@@ -943,7 +943,7 @@ task.check(rows_of_any_length)
 #         dst[cuda.blockIdx.x] = total
 # ```
 #
-# Behind the end of a row, the next one begins.
+# Right after a row's end the next row begins: in `src`, but not in the row.
 #
 # </details>
 #
