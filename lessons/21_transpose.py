@@ -1,9 +1,9 @@
 # %% [markdown]
 # # Transpose a matrix nearly as fast as a copy
 #
-# *75 minutes*
+# *100 minutes*
 #
-# **What you'll do:** turn a matrix of any size, first several times as slowly as the driver copies it and in the end nearly as fast, and part with controls what it is that costs the time.
+# **What you'll do:** turn a matrix, first several times as slowly as the driver copies it and in the end nearly as fast, and then one of any size, and part with controls what it is that costs the time.
 #
 # **What you'll learn:**
 #
@@ -29,7 +29,7 @@ device
 #
 # A transpose computes nothing. It loads each element once and stores it once, and so does a copy.
 # So a copy is the floor, and NVIDIA's driver has a good one.
-# But it is not the floor of *your* kernel: that is a copy by the same blocks.
+# But *your* kernel has other blocks: what they can do, a copy by them shows.
 #
 # So before anything is turned, find blocks that copy well.
 # A block of 32 × 32 threads has a thread for each element of a square.
@@ -95,7 +95,7 @@ count(copy_in_turn, spec=small)
 
 # %% [markdown]
 # **Predict.** The matrix has 12,288 × 12,288 elements, ten times what L2 holds.
-# Five copies move its bytes. Rank what may help: smaller blocks, fewer threads, or loads at once.
+# Five copies move its bytes. Which of these would save a tenth of the time or more: smaller blocks, four elements a thread, all four loads at once?
 
 # %% tags=["timing", "hide-input"]
 # Measures five copies of a large matrix.
@@ -123,14 +123,14 @@ compare(copies, "µs", "% of a copy", "memory busy, %",
 # %% [markdown]
 # From each of the first four rows to the next, one thing changes, and each time a fifth of the time or more is gone.
 #
-# - *Smaller blocks*, with as many threads in all.
+# - *Smaller blocks*, with as many threads in all. Why, these columns do not say.
 # - *Four elements each*, in turn: a quarter of the blocks and threads. The field calls this **thread coarsening**.
 # - *All four at once*: the same threads and as many instructions. Only the order differs, and so how much is [in flight](18_how_much_shared_memory.ipynb). The compiler keeps the order: for all it knows, `dst` is `src`, and a store changes what is loaded next.
 
 # %% [markdown]
-# The last row has large blocks again, and loses a part of it.
+# The last row has large blocks again, and is 14% slower.
 #
-# So the small block copies nearly as fast as the driver, and the first one took more than twice as long. With one element a thread in such blocks, that copy is the floor, tile or no tile.
+# So the small block copies nearly as fast as the driver, and the first one took more than twice as long. With one element a thread in blocks of 32 × 32, that copy is what to compare with.
 #
 # ## Turn it, without a tile
 #
@@ -299,10 +299,10 @@ compare({("32 × 8, 4 each", "a copy"): the_copy,
         by=("threads and elements", "kernel"))
 
 # %% [markdown]
-# The way through the tile, with its barrier, costs a copy 6%. To turn on that way costs 12% more; what is in these 12%, a later section shows in part.
+# The way through the tile, with its barrier, costs a copy 6%. Turning costs 12% more; a later section finds part of these 12%.
 # So what is left of *transposing* is small.
 #
-# What each block and thread takes is not. Either way, the transpose takes less than a fifth longer than the copy by the same blocks. But both take twice as long with one element a thread in 32 × 32 as with four in 32 × 8. (The shape alone costs a copy 14% at four each, and 28% at one.)
+# How much each block and thread takes matters more. Either way, the transpose takes less than a fifth longer than the copy by the same blocks. But both take twice as long with one element a thread in 32 × 32 as with four in 32 × 8. (The shape alone costs a copy 14% at four each, and 28% at one.)
 # So measure the copy first: it says which part of your time a better transpose can save.
 #
 # ## Fewer instructions
@@ -376,7 +376,7 @@ compare({name: times[name] for name in ("padded", "unsigned", "16 bytes")},
 # Without the questions, a warp executes little more than a third of the instructions, and the transpose takes 5% less time.
 # With 16 bytes a load there are fewer still, and the time stays: issuing was no longer in the way, as three quarters of the issue slots were empty.
 #
-# ## More in flight
+# ## A larger tile
 #
 # Four loads at once, not in turn, saved the copy a quarter of its time: more bytes were in flight. Is there more to gain?
 # A tile of 64 × 64 has four times as many elements. With as many threads, each loads 64 bytes before it waits.
@@ -429,7 +429,7 @@ compare({("32 × 32", 4, 4): times["unsigned"],
 # A tile of 64 × 64 saves 7 to 8%, and it does so with loads of 4 bytes as with those of 16.
 # So what helped is not how wide a load is. A wide load only says the same with fewer instructions.
 #
-# The larger tile changes several things: more in flight for each thread, and a quarter of the blocks and barriers. Which of them it is, this does not tell.
+# The larger tile changes several things: more in flight for each thread, rows twice as long, and a quarter of the blocks and barriers. Which of them it is, this does not tell.
 #
 # ## Which tile is next?
 #
@@ -446,7 +446,7 @@ explore(draw_order, down=[False, True])
 # %% [markdown]
 # Along the rows of `src` they load side by side, and store far apart. With `down` they go down its columns: now they store side by side.
 #
-# **Predict.** Does it matter? And if it does, which side minds? Two copies help to tell: one of them has both sides side by side, and the other neither.
+# **Predict.** Does it matter? And if it does, which side minds? Two copies help to tell: one goes along rows on both sides, the other on neither.
 
 # %%
 def make_large_copy(down):
@@ -506,8 +506,6 @@ plot_times(ladder, [m.median_us for m in rungs],
 # %% [markdown]
 # The dashed line is the time in which the driver copies as many bytes; the last rung takes 2% longer.
 #
-# Not every step is a gain: the first tile is slower than *by rows*, and wide loads alone save nothing.
-#
 # ## Any size
 #
 # So far the tiles fit.
@@ -560,12 +558,12 @@ compare({("no", f"{N:,}"): times["unsigned"],
 # The barrier stays outside both guards, as every thread must reach it.
 # The guards cost 4% where the tiles fit.
 #
-# But a matrix with one row and one column less takes 1.5 times as long. Most of its rows begin within a sector, so requests touch more of them, and a fifth more go to L2. That alone does not explain the time; what else does, is not shown.
+# But a matrix with one row and one column less takes 1.5 times as long (a copy of that size is not measured). Most of its rows begin within a sector, so requests touch more of them, and a fifth more go to L2. That alone does not explain the time; what else does, is not shown.
 # So if you may, make the rows whole lines long, a multiple of 32 numbers. Whether 8 would do, is not measured. (Libraries let them be longer than their matrix: they call it a *pitch*, or a *leading dimension*.)
 #
 # ## What could go wrong
 #
-# This kernel uses one guard for both sides. Its author has tried it on a square.
+# This kernel uses one guard for both sides. Its author has tried it where the tiles fit.
 
 # %%
 @cuda.jit
@@ -618,7 +616,7 @@ with expect(AssertionError):
 changes = ("stores down a column", "loads down a column instead",
            "rows on both sides, through a tile", "a column of padding",
            "unsigned indices", "16 bytes a load and a store",
-           "four times as much before the wait", "stores side by side")
+           "a tile of 64 × 64", "stores side by side")
 compare({(name, change): m
          for name, change, m in zip(ladder, changes, rungs, strict=True)},
         "µs", "% of a copy", "waits most for", by=("rung", "what changed"))
