@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Use a number again while it is near
 #
-# *55 minutes*
+# *85 minutes*
 #
 # **What you'll do:** multiply two small matrices in tiles, first by hand, then in a kernel. Then find out for large ones what the tiles save, and what they do not.
 #
@@ -79,7 +79,7 @@ plot_reuse(naive.reuse["a"].loads, "a")
 
 # %% [markdown]
 # In an n × n product each element is loaded n times.
-# How many of these loads can the threads of a block save each other, and does the product become faster by as much?
+# How many of these loads can a block save? And does the time follow?
 
 # %% [markdown]
 # ## A block shares rows and columns
@@ -208,7 +208,7 @@ runs |= {f"tile {size}": count(make_tiled(size), size) for size in (8, 16, 32)}
 {name: int(run.reuse["a"].loads.max()) for name, run in runs.items()}
 
 # %% [markdown]
-# A tile of twice the side needs four times as many threads and halves the loads.
+# A tile of twice the side needs four times as many threads in a block and halves the loads.
 #
 # ## Does the time follow?
 #
@@ -294,7 +294,7 @@ compare(pairs, "µs", {"instructions per warp and k":
 #
 # (A warp also needs fewer instructions with a tile. What these gain by themselves, this pair does not show.)
 #
-# And `multiply`, the first kernel? It takes more than four times as long as the product in steps, which loads as much. Against it, the tile would be six times as fast. But most of that is the loop's and the index's, and not the tile's: *a comparison is only as good as the worse of its kernels.*
+# And `multiply`, the first kernel? It takes 1,604 µs in the same blocks: 4.7 times as long as the product in steps, which loads as much. Against it, the tile would be 6.2 times as fast. But most of that is the loop's, its length's and the index's, and not the tile's: *a comparison is only as good as the worse of its kernels.*
 
 # %% [markdown]
 # Which loads were those?
@@ -310,18 +310,18 @@ compare(pairs, "GB through L1", "GB loaded from L2", "GB read from memory",
 # Each product takes two numbers, 8.6 GB in all. Without a tile, the largest blocks ask L1 for less, since all lanes of a warp load the same element of `a`: that is one sector.
 # With a tile they ask for a twentieth of that.
 #
-# But L2 is asked for as much as before, a seventh less, or a quarter less, and memory for both matrices once, in each row of the table. L1 had kept what the neighbours need, and L2 has room for both matrices several times.
+# But L2 is asked for as much as before at 8 × 8, a seventh less at 16, a quarter less at 32. Memory is asked for both matrices once, in every row. L1 had kept what the neighbours need, and L2 has room for both matrices several times.
 # So here the tile saves no memory traffic. It saves requests to L1. (That is no law: a product that does not fit in L2 is not measured here.)
 #
 # ## Operations for each byte
 #
-# How much work does a kernel do with each byte that it asks for? The operations for each byte are its **arithmetic intensity**: say of which level.
+# How many operations does a kernel do for each byte that it asks for? That is its **arithmetic intensity**: say of which level.
 #
 # *Of L1, without a tile:* for each `k`, a warp of the largest blocks does 64 operations, half of them products and half sums. It asks for five sectors, 160 bytes. That is 0.4 operations a byte.
 #
 # *Of L1, with a tile* of side s: in a step, a block loads `2 * s**2` numbers of four bytes, and does `s**3` products and as many sums. That is `s / 4` operations a byte.
 #
-# *Of memory:* the whole product does `2 * 1024**3` operations on 8.4 MB, whatever the tile. That is 256 a byte.
+# *Of memory:* the whole product does `2 * 1024**3` operations on 8.4 MB that it reads (`c` stays in L2), whatever the tile. That is 256 a byte.
 
 # %% [markdown]
 # What is that good for? A GPU has two limits: a peak of operations in a second, and a bandwidth, bytes in a second.
@@ -357,7 +357,7 @@ plot_roofline(points)
 # ## What the tile asks of L1 instead
 #
 # If not memory, what is busy? The data path, through which L1 *and* shared memory deliver.
-# A tile does not relieve it as it seems: each product still takes two numbers, and they come from shared memory by the same way.
+# A tile relieves it less than it seems: each product still takes two numbers, and shared memory delivers them by the same path.
 #
 # Then how can the largest tile be faster? Its machine code shows it: a thread makes 32 products from 40 loads, not 64. It goes along a row of `tile_a`, and the compiler merges four neighbours into one load.
 #
@@ -409,25 +409,26 @@ compare(held_back, "µs", {"shared loads per warp and k": requests},
         by=("block", "kernel"))
 
 # %% [markdown]
-# This tile. Unmerged, the largest tile gives the path *more* to do than no tile at all, and four fifths of its gain are gone.
-# So most of the gain was the compiler's, which found wide loads. (Why the rest is still 5% faster than no tile, the path does not explain.)
+# This tile, by 7%. And four fifths of the gain are gone.
+# So most of the gain was the compiler's, which found wide loads. (This tile is still 5% faster than no tile; the path does not explain why.)
 #
-# In the smaller blocks the path itself is the limit: without a tile it is busy nearly all the time. There a tile takes more than a third of its work away, and gains more.
+# In the smaller blocks the path itself is the limit: without a tile it is busy nearly all the time. There a tile takes more than a third of its work away, and gains more. What holds the largest without a tile, it does not show.
 
 # %% [markdown]
-# **Predict.** How many cycles does the path need for each `k` without a tile, by [the rule of the tiles](13_shared_memory.ipynb)? The rows of `a` are whole lines, and a warp of the smallest blocks is in four of them.
+# **Predict.** How many cycles does the path need for each `k` without a tile, by [the rule of the tiles](13_shared_memory.ipynb)? (In one cycle up to 32 numbers, each at another place of its line; different numbers at one place come one after the other.) The rows of `a` are whole lines, and a warp of the smallest blocks is in four of them.
 #
 # <details><summary>Answer</summary>
 #
 # The lanes of a column of `a` are at one place of their lines, and queue: four, two or one of them. With one cycle for `b`, that is 5, 3 and 2 for each `k`, and for all 1,024 of them 5,120, 3,072 and 2,048. The table has hardly more.
 #
-# With the largest tile, a wide load takes two cycles for four `k`. So `a` costs half a cycle for each `k`, and `b` one: 1,536 for all. The rest is for filling the tiles.
-#
 # </details>
 
 # %% [markdown]
-# So a tile saves the path two things: the queue in `a`, which is longer in smaller blocks, and half a cycle for each `k` by merged loads. In the largest blocks there is no queue, and only the merged loads are left.
+# With the largest tile, the count leaves about two cycles for a wide load of four `k` (neither the rule of the tiles nor that of the banks says so). So `a` costs half a cycle for each `k`, and `b` one: 1,536 for all. The rest is for filling the tiles.
 #
+# So a tile saves the path two things: the queue in `a`, which is longer in smaller blocks, and half a cycle for each `k` by merged loads. Filling the tiles takes some of that back: at 8 × 8, half of the path's cycles go there. In the largest blocks there is no queue, and only the merged loads are left.
+
+# %% [markdown]
 # To relieve the path further, a thread must use a loaded number several times. It can, if it makes several elements and keeps the number in a register. The next pages go there.
 
 # %% [markdown]
@@ -476,7 +477,7 @@ with expect(AssertionError):
 # | version | who loads an element | global loads of an element | operations per byte asked of L1 | loads of a thread for 32 products |
 # |---|---|---|---|---|
 # | no tile | each thread that needs it | n | 0.4 to 0.5 | 64 |
-# | tiles of s × s | each block that needs it | n / s | s / 4 | 40, of which 8 are wide |
+# | tiles of s × s | each block that needs it | n / s | s / 4 | 40 of shared memory, of which 8 are wide |
 # | the least possible | one thread, once | 1 | n / 4 | |
 
 # %% [markdown]
