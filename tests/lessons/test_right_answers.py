@@ -2,7 +2,9 @@
 whatever numbers the judge draws: three of each exercise.
 """
 
+from importlib import import_module
 from itertools import product
+from pkgutil import iter_modules
 
 import pytest
 
@@ -10,24 +12,13 @@ from helpers.exercises import sources
 from helpers.exercises.catalogue import exercise
 from helpers.exercises.variants import chosen_in, filled
 from tests.exercises.kinds import KERNELS
-from tests.lessons.right import (
-    blocks,
-    counted,
-    elements,
-    found,
-    ladder,
-    multiplied,
-    registers,
-    shapes,
-    tiles,
-    turned,
-)
+from tests.lessons import right
 from tests.quick import drawn, slow
 
-MODULES = (
-    *(elements, registers, blocks, tiles),
-    *(turned, multiplied, ladder, counted, found, shapes),
-)
+MODULES = [
+    import_module(f"{right.__name__}.{module.name}")
+    for module in iter_modules(right.__path__)
+]
 TABLES = {name: texts for module in MODULES for name, texts in module.ANSWERS.items()}
 VARIANTS = None, 1, 2
 SEEDS = range(1, 8)
