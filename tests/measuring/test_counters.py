@@ -79,7 +79,7 @@ GUIDE = {
     "long_scoreboard": "global or local",
     "math_pipe_throttle": "arithmetic",
     "membar": "fence",
-    "mio_throttle": "queue to the memory units",
+    "mio_throttle": "queue to memory",
     "misc": "else",
     "no_instruction": "next instruction",
     "not_selected": "turn",
@@ -94,7 +94,7 @@ GUIDE = {
     "name, without",
     [
         ("short_scoreboard", "index"),  # a kernel that only reads who it is
-        ("mio_throttle", "special function"),  # and one that only divides
+        ("mio_throttle", "special"),  # and one that only divides
         ("drain", "any"),  # and one that stores nothing
     ],
 )

@@ -66,11 +66,14 @@ def test_memory_delivers_as_many_bytes_in_each_busy_cycle_of_every_lesson():
 
 
 def test_a_scheduler_issues_at_most_one_instruction_a_cycle():
-    """No launch executes more than its share of issue slots allows."""
+    """No launch executes more than its share of issue slots allows, to a tenth of a
+    percent, as it is recorded.
+    """
     issued = [
         it["instructions"] / (per_multiprocessor(gpu, it) * SCHEDULERS)
         for gpu, it in COUNTED
     ]
     share = [it["issue_percent"] / 100 for _, it in COUNTED]
 
-    assert all(few <= 1.05 * most for few, most in zip(issued, share, strict=True))
+    pairs = zip(issued, share, strict=True)
+    assert all(few <= 1.05 * most + 0.0005 for few, most in pairs)
