@@ -943,7 +943,7 @@ task.check(rows_of_any_length)
 #         dst[cuda.blockIdx.x] = total
 # ```
 #
-# Right after a row's end the next row begins: in `src`, but not in the row.
+# Right after a row's end, the next row begins.
 #
 # </details>
 #

@@ -160,8 +160,9 @@ CLAIMS = {
         and not it.copied[20:].any()
         and copied_sectors(it) == 3
     ),
-    "If a row is four numbers longer than the tile is high, "
-    "each has a bank of its own": (lambda it: banks_of_copies(it) == {32}),
+    "With four numbers of padding in each row, each has a bank of its own": (
+        lambda it: banks_of_copies(it) == {32}
+    ),
     "There are six tiles, and for large products ten or more ways to cut each": (
         lambda it: (
             len(it.TILES) == 6
