@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Find the bug
 #
-# *90 minutes*
+# *120 minutes*
 #
 # **What you'll do:** find the faults in twelve wrong kernels, each by its symptom, learn what no report finds, and then find the faults of three that no page explains.
 #
@@ -67,7 +67,7 @@ with expect(IndexError):
 # A GPU makes no such check: it reads whatever lies behind the array, or stops the program, often at a later call.
 #
 # **The belief:** "the line is guarded, so its indices are inside."
-# A guard protects only the index that it asks about. This line has two, so ask about the larger one: `if i + 1 < a.size`.
+# A guard protects only the index that it asks about. This line uses `i` and `i + 1`, so ask about `i + 1`: `if i + 1 < a.size`.
 #
 # </details>
 
@@ -115,7 +115,7 @@ film.cells("out", 0)
 # Where a sum is too small, ask for the races. This one names the same line twice: a thread loads `out[0]` there, and a thread of another block stores to it.
 #
 # **The belief:** "`+=` is one step."
-# It is three: load, add, store. The film of two threads shows it. Both load 0, then both store, and what stays is the product of thread 1; that of thread 0 is lost.
+# It is three: load, add, store. The film of two threads shows it. Both load 0, then both store, and what stays here is the product of thread 1; that of thread 0 is lost.
 #
 # The report has three more races of this line: between warps of a block, and of stores with stores. They have one cause, so one `cuda.atomic.add` removes all four. So begin with the first.
 #
@@ -337,12 +337,12 @@ film
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# **The belief:** "a warp runs in lockstep, so no barrier is needed."
+# **The belief:** "all threads of a block go in step, so no barrier is needed."
 #
 # There are two warps, and no warp waits for another: play the film to see warp 1 finish before warp 0 begins. So thread 33 has loaded cell 1 before thread 1 stores to it.
 # With 32 threads there is one warp, the answer is right, and the report still lists three minor races: CUDA does not promise that lanes stay together.
 #
-# Each round needs two barriers: all threads must have stored before anyone loads, and all must have loaded before anyone stores. So the load becomes a line of its own, between them.
+# Each round needs two barriers: all threads must have stored before anyone loads, and all must have loaded before anyone stores. So the load becomes a line of its own, between them. (A thread below `step` loads `tile[0]`, which never exceeds its own maximum.)
 #
 # </details>
 
@@ -523,7 +523,7 @@ with expect(RuntimeError):
 # **The belief:** "a barrier in each branch is as good as one after both."
 # All threads must come to the *same* barrier, so it belongs after the branches.
 #
-# What a GPU would do is left open by CUDA, so be glad of the error. (This course ran two smaller kernels on an H200, with `tests/on_gpu/hangs.py`. One, in which each half of a warp comes to a barrier of its own, came to its end. The other, with a barrier of the *grid* to which not all blocks come, had not ended after 20 seconds.)
+# What a GPU would do is left open by CUDA, so be glad of the error. (This course ran four smaller kernels on an H200, with `tests/on_gpu/hangs.py`. One of them, in which each half of a warp comes to a barrier of its own, came to its end. Another, with a barrier of the *grid* to which not all blocks come, had not ended after 20 seconds.)
 #
 # </details>
 
@@ -572,7 +572,7 @@ print(check(height, 2 + (b - 9.81 / 60) / 60), run, sep="\n")
 # <details><summary>Answer</summary>
 #
 # **The belief:** "the arrays are `float32`, so the arithmetic is."
-# A number with a point is a float64 in Numba, and so is a `float32` divided by an integer. The report names both lines.
+# A number with a point is a float64 in Numba, and so is a `float32` divided by an integer of 32 or 64 bits. The report names both lines.
 #
 # GPUs for games do a 64th or so as many float64 operations as `float32` ones. What one costs is in [Read what a line becomes](31_types_and_instructions.ipynb).
 #
@@ -633,7 +633,7 @@ print(narrow[narrow < 0], run, sep="\n")
 #
 # **The belief:** "Numba computes integers in 64 bits, so nothing overflows."
 # The sum has 64 bits and is right. The store to an `int32` keeps its last 32 bits; the emulator warns, and a GPU does not.
-# The fix is the result's type. (What the mended report still says is about copies, and no fault: arrays of NumPy go to the GPU and back at each launch.)
+# The fix is the result's type. (What else the reports say is no fault: arrays of NumPy go to the GPU and back at each launch, and a row of 80 bytes, unlike the ideal, may begin within a sector.)
 #
 # </details>
 
@@ -710,9 +710,9 @@ for seed in range(4):
     print(seed, out.sum(), run.races)
 
 # %% [markdown]
-# <details><summary>Answer</summary>
+# <details><summary>What it means</summary>
 #
-# It finds no race, and the sums are wrong with two of the four seeds. Each access is in order; that the total be complete is what *you* want, and no report knows it.
+# It finds no race, and the sums are wrong with two of the four seeds. Each access is in order, but that the total is complete is your wish, and no report knows it.
 #
 # **The belief:** "no finding, so it is right."
 # Only `check` compares with what you want.
@@ -725,10 +725,10 @@ for seed in range(4):
 # | symptom | ask | the fault is often |
 # |---|---|---|
 # | an error | what it says | an index that the guard does not ask about |
-# | every value too large by as much | `run.uninitialised` | a cell that does not begin at 0 |
+# | every value too large by the same | `run.uninitialised` | a cell that does not begin at 0 |
 # | a sum too small | `run.races` | `+=` by many threads |
 # | NaN, or strange numbers | `run.uninitialised` | memory that nobody wrote |
-# | wrong in the last block | `run.barriers`, `run.uninitialised` | the tail |
+# | wrong in the last block | `run.barriers`, `run.uninitialised` | threads without an element: a cell that nobody fills, or a missed barrier |
 # | another answer for each seed, beyond rounding | `run.races` | a missing barrier, or one that does not reach |
 # | it stops, or never comes back | `emulate`, not the GPU | a barrier in a branch |
 # | numbers that jump below zero | `run.warnings` | a type too narrow |
@@ -742,7 +742,7 @@ for seed in range(4):
 #
 # | tool | asks like |
 # |---|---|
-# | `memcheck` | an index that leaves its array: an error |
+# | `memcheck` | an index that leaves its *allocation*: an error |
 # | `racecheck` | `run.races`, but in shared memory only: of this page's, *Right with 32 threads* |
 # | `initcheck` | `run.uninitialised`; in version 2025.3.1, not of shared memory |
 # | `synccheck` | `run.barriers`, but not where threads have returned |
@@ -754,9 +754,9 @@ for seed in range(4):
 # %% [markdown]
 # ## Three without an answer
 #
-# Now without an answer. Each of the next three kernels has one fault, and launches for which it is right all the same. Nobody has written down here what is wrong.
+# Now without an answer. Each of the next three kernels has one fault by CUDA's rules: the answers may be right all the same. Nobody has written down here what is wrong.
 #
-# Copy a kernel into a cell of its own, so that a report counts its lines as you do. Choose launches that its author did not think of: step 1 says which. Then say the line and the kind.
+# Copy a kernel into a cell of its own, so that a report counts its lines as you do. Choose launches that its author did not think of: step 1 says which. Then answer with the line and the kind, as the exercise asks.
 
 # %%
 three = exercise("three_kernels")

@@ -125,7 +125,7 @@ KERNELS = {
 
 
 class ThreeKernels(Predict):
-    """Each of these kernels has one fault, and there are launches for which it is right
+    """Each of these kernels has one fault by CUDA's rules: the answers may be right
     all the same. Copy it into a cell of its own, launch it, doubt it, and find the
     fault. For each, answer with the number of the *line* at which it goes wrong, where
     `@cuda.jit` is line 1: that of the access, of the barrier or, in a race, of the

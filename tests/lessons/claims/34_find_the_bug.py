@@ -158,7 +158,7 @@ CLAIMS = {
         and dotted(it)[0].races[0].scope == "grid"
         and dotted(it)[1] < it.a @ it.b / 100
     ),
-    "Both load 0, then both store, and what stays is the product of thread 1": (
+    "Both load 0, then both store, and what stays here is the product of thread 1": (
         lambda it: (
             two_products(it)
             == ["loads 0"] * 2 + [f"stores {it.a[1] * it.b[1]:.9g}"] * 2
@@ -258,8 +258,8 @@ CLAIMS = {
         and "threads 0 to 199 wait" in stopped(it, 200)
         and 199 // 32 == 200 // 32
     ),
-    "One, in which each half of a warp comes to a barrier of its own, came to its end. "
-    "The other, with a barrier of the grid to which not all blocks come, had not ended "
+    "in which each half of a warp comes to a barrier of its own, came to its end. "
+    "Another, with a barrier of the grid to which not all blocks come, had not ended "
     "after 20 seconds": lambda it: (
         "CUDA leaves open" in stopped(it, 200)
         and recorded()["two_barriers_in_a_warp"] == "by itself"
