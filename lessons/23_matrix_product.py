@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Multiply matrices of any size
 #
-# *60 minutes*
+# *75 minutes*
 #
 # **What you'll do:** give a tiled product edges, so that it multiplies matrices of any size, find out what the edges cost, and hold it beside NVIDIA's library.
 #
@@ -109,7 +109,7 @@ plot_ragged_walk(step=1, shape=(5, 7, 6), tile=4, block=(1, 1))
 # %% [markdown]
 # The cells with a 0 lie outside the matrices.
 #
-# Each matrix ends at another place, so the three shapes differ.
+# Each matrix ends elsewhere, so three different groups of threads have work.
 # Look at thread (2, 0): it has no element of C to make, since C has no column 6.
 # But it has an element of A to load, which the threads to its left need.
 # And thread (0, 1) has nothing to make either, and loads for others an element of B.
@@ -286,13 +286,13 @@ compare({("tile 8", "with"): by_tile[8],
         "µs", by=("kernel", "conditions"))
 
 # %% [markdown]
-# A few percent of the time, though a sixth more instructions, or even a quarter: there were free issue slots for them. A warp asks once for each tile, and then adds up a whole tile's products without a question.
+# A few percent of the time, though a sixth more instructions, or even a quarter: free issue slots would explain it. A warp asks once for each tile, and then adds up a whole tile's products without a question.
 #
 # ## One column more
 #
 # The other cost lies in what is *not* there. With 1,025 columns, the last blocks have a single column of C to make, and multiply zeros for the other 31. They take as long as any block.
 #
-# An H200 has 132 multiprocessors, which share the blocks. In the figure only B's columns grow in number; each mark is a product that was measured. Up to each dashed line no multiprocessor need have more than so many blocks to work through.
+# An H200 has 132 multiprocessors, which share the blocks. In the figure only B's columns grow in number; each mark is a product that was measured. Up to a dashed line, the blocks can be shared out so that nobody has more than its label says.
 #
 # **Predict.** Where will the time rise: at every column, at every 32nd, or at the lines?
 
@@ -310,12 +310,12 @@ plot_waves(COLUMNS, [it.median_us for it in by_columns.values()],
 # %% [markdown]
 # At the lines. Up to the first one the time hardly changes, though three columns of blocks are added on the way: nobody has more than eight blocks. One column beyond it, some multiprocessors get a ninth block, and all others wait for them: a tenth more time for a thousandth more work.
 #
-# Two roundings meet here, and only the second showed: before the line, a new column of tiles cost nothing. Work comes in whole tiles: **tile quantisation**. And tiles come in **waves**, one for each multiprocessor, of which the last may be nearly empty and takes as long as a full one: **wave quantisation**.
+# Two things are rounded up, and only the second showed: before the line, a new column of tiles cost nothing. Work comes in whole tiles: **tile quantisation**. And tiles come in **waves**, one for each multiprocessor, of which the last may be nearly empty and takes as long as a full one: **wave quantisation**.
 
 # %% [markdown]
 # <details><summary>For the curious: two blocks at a time</summary>
 #
-# A multiprocessor holds two of these blocks at a time. So should the steps not be twice as wide? They would be, if two blocks took as long as one. But the ninth block costs about as much as the tenth: two that run together take nearly twice as long.
+# A multiprocessor holds two of these blocks at a time. So should the steps not be twice as wide? They would be, if two blocks took as long as one. But the ninth block costs about as much as the tenth: two that run together take more than twice as long as one alone.
 #
 # </details>
 
@@ -356,7 +356,7 @@ compare(rows, "µs", "occupancy, %",
 # %% [markdown]
 # In the wide product the count foresees the order, and the times to within an eighth: now 16 wins, as a tile of 32 makes more zeros and leaves its last wave emptier.
 #
-# In the small one the order is right, too, but the times are two to eight times too short. A step's time was measured where each multiprocessor had many blocks. Here it has at most one, or four small ones, and at most half of the warps for which it has room (its *occupancy*). Why a step takes longer then, this table does not show. Fewer warps can go on while others wait; but a start that takes as long for any product would fit as well.
+# In the small one 16 wins, too (8 and 32 are too close to tell), but the predicted times are two to eight times too short. A step's time was measured where each multiprocessor had many blocks. Here it has at most one, or four small ones, and at most half of the warps for which it has room (its *occupancy*). Why a step takes longer then, this table does not show. Fewer warps can go on while others wait; but a start that takes as long for any product would fit as well.
 
 # %% [markdown]
 # The rule: count tiles and waves where there are many blocks; where there are few, measure.
@@ -446,10 +446,10 @@ compare(orders, {"sectors per load, at 64 × 64": sectors},
         "data path cycles per warp", "µs", by="product")
 
 # %% [markdown]
-# The first three rows are one kernel, and differ only in the order of a factor in memory: a transposed one takes more than a third longer.
+# The first three rows are one source, compiled for each order of a factor in memory: a transposed one takes more than a third longer.
 # Loading along stored rows brings the sectors down to those of a plain product, and half of the lost time back.
 #
-# And the other half? What still differs is the inner loop. In a row of `tile_a`, the compiler loads four neighbours at once, for four values of `k`. Down a column it cannot, so each product takes two loads from shared memory, and the data path has almost a third more to do than in the plain product. No launch here changes that alone; one on [the page before](22_tiling.ipynb) does, and such loads cost most of what its tile had gained.
+# And the other half? What still differs is the inner loop. In a row of `tile_a`, the compiler loads four neighbours at once, for four values of `k`. Down a column it cannot, so each product takes two loads from shared memory, and the data path has almost a third more to do than in the plain product. No launch here changes that alone. One on [the page before](22_tiling.ipynb) does: unmerged loads cost it four fifths of the tile's gain.
 
 # %% [markdown]
 # ## Beside a library
@@ -458,10 +458,10 @@ compare(orders, {"sectors per load, at 64 × 64": sectors},
 #
 # ```python
 # import cupy
-# cupy.matmul(cupy.asarray(a), cupy.asarray(b), out=cupy.asarray(c))
+# by_cublas = cupy.matmul(cupy.asarray(a), cupy.asarray(b))
 # ```
 #
-# `cupy.asarray` takes an array of Numba's that is on the GPU as it is, without a copy.
+# `cupy.asarray` takes an array of Numba's that is on the GPU as it is, without a copy. (Of one of NumPy's it makes a copy: with `out=cupy.asarray(c)`, such a `c` would never see the product.)
 # How far is our tile from it?
 
 # %% tags=["hide-input"]
@@ -502,7 +502,7 @@ plot_speeds(list(speeds), [it.gflop_per_s for it in speeds.values()],
 # %% [markdown]
 # The axis is logarithmic: each label is ten times the one before it.
 # cuBLAS is 4.4 times as fast as the tile, at half of the GPU's float32 peak.
-# (And the tile 5.7 times as fast as no tile. Much of that is not the tile's: without it, the loop is a `range` whose length only the launch knows, and [another page](36_what_a_loop_costs.ipynb) finds what that costs.)
+# (And the tile 5.7 times as fast as no tile. Much of that is not the tile's: without it, each step counts a `range` and asks whether an index is negative, and [another page](36_what_a_loop_costs.ipynb) finds what that costs.)
 
 # %% [markdown]
 # <details><summary>For the curious: a hundred times as fast as a CPU?</summary>
@@ -527,15 +527,16 @@ one_more = matrices(1025, 1025, 1025)
 tile_one_more = clock(tilings[32], 32, one_more)
 library_small = baseline("cuBLAS 228 × 240 × 112")
 library_one_more = baseline("cuBLAS 1025 × 1025 × 1025")
-compare({"1024 × 1024 by 1024 × 1024": (by_tile[32], library),
-         "1025 × 1025 by 1025 × 1025": (tile_one_more, library_one_more),
-         "228 × 240 by 240 × 112": (in_small[16], library_small)},
-        {"tile, µs": lambda row: row[0].median_us,
-         "cuBLAS, µs": lambda row: row[1].median_us}, by="product")
+compare({("1024 × 1024 by 1024 × 1024", 32): (by_tile[32], library),
+         ("1025 × 1025 by 1025 × 1025", 32): (tile_one_more, library_one_more),
+         ("228 × 240 by 240 × 112", 16): (in_small[16], library_small)},
+        {"ours, µs": lambda row: row[0].median_us,
+         "cuBLAS, µs": lambda row: row[1].median_us},
+        by=("product", "our tile"))
 
 # %% [markdown]
 # The count was right to within a fiftieth. One row and column more cost cuBLAS something, too, though less than us.
-# The small product shows another side of it: there our tile takes one and a half times as long, and not four.
+# The small product is another story: there our tile, now of 16, takes one and a half times as long, and not four. Part of both times may be the start.
 #
 # ## On your own
 #
