@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Find out what a loop costs
 #
-# *60 minutes*
+# *80 minutes*
 #
 # **What you'll do:** make a product three times as fast by changing its loop and nothing else, find in the machine code what the loop did, and then ask again what a tile gains.
 #
@@ -124,7 +124,7 @@ compare({"no tile, range": plain, "no tile, while": in_while[int64],
 
 # %% [markdown]
 # A third of the time, by a loop that has nothing to do with tiles.
-# So of the 5.7, a factor of 3.1 comes from a loop without any tile. From `while` to the tile a factor of less than two is left; whose that is, we shall ask below.
+# So of the 5.7, a factor of 3.1 comes from a loop without any tile. Between `while` and the tile, less than a factor of two is left, and whose that is, we shall ask below.
 #
 # ## Which line do the instructions belong to?
 #
@@ -162,7 +162,7 @@ plot_instructions(dict(zip(names, (kinds for _, kinds in sorted(
 # What can take so many instructions in `for k in range(n)`?
 # In Python, a range hands out one number after another. Numba keeps two numbers for it: the next one, and how many are left. At each step it asks whether any is left, takes one off, and makes the next. They have 64 bits, for which a GPU mostly needs two instructions.
 #
-# Here is the end of a turn that makes one of the steps left over: from its last load to the jump back, `BRA`. On the left `range`, on the right `while`.
+# Here is the end of a turn that makes one of the steps left over: from its last load to the jump back, `BRA`. On the left `range`, on the right `while`. (`U…`: once for the whole warp, with registers `UR` and answers `UP`; `URZ`: zero; `.X`, `.EX`: the second half of a sum or comparison.)
 
 # %% tags=["assembly", "hide-input"]
 # Prints what follows the last load of each loop.
@@ -181,7 +181,7 @@ for n, line in enumerate(after_loads(with_range)):
     print(f"{line:47}", *short[n:n + 1])
 
 # %% [markdown]
-# On the left, `UISETP` asks whether any is left, and `USEL` chooses what to take off and what to go on from: such choices are the mark of a `range`. `UIADD3` with `.X` is the second half of a sum of 64 bits. On the right, two addresses are moved on, a counter goes up and is asked, and that is all.
+# On the left, `UISETP` asks whether any is left, and `USEL` chooses what to take off and what to go on from: such choices are the mark of a `range`. On the right, two addresses are moved on, a counter goes up and is asked, and that is all.
 #
 # And in the body? In Python a negative index counts from the end, so `a[row, k]` has to ask whether `k` is negative, and `b[k, col]` again. The address is then computed anew, with products of 64 bits.
 #
@@ -272,7 +272,7 @@ compare(from_given, "machine instructions",
         {"products": lambda it: it.opcodes["FFMA"]}, by="type of k")
 
 # %% [markdown]
-# Without a sign there are ten instructions for each product, not 43, although the start is unknown. It is the sign.
+# In the whole listing there are ten instructions for each product without a sign, not 43 (in the turn alone fewer than six, not 25), although the start is unknown. It is the sign.
 
 # %% tags=["timing", "hide-input"]
 # Compares them, and the narrow types.
@@ -283,16 +283,16 @@ compare({(kind, f"{T}"): them[T] for kind, them in
         "issue slots used, %", "waits most for", "µs", by=("loop", "type"))
 
 # %% [markdown]
-# The times point the same way, though not by the same factors. With `uint64`, `range` takes 1.6 times as long as `while`, with `uint32` 2.3 times. In a `while` loop, the question for the sign takes it to 2.4 times as long. And with both together the product needs three times what it needs with neither.
+# The times point the same way, though not by the same factors. With `uint64`, `range` takes 1.6 times as long as `while`, with `uint32` 2.3 times. In a `while` loop, asking for the sign makes it take 2.4 times as long. And with both together the product needs three times what it needs with neither.
 
 # %% [markdown]
 # <details><summary>For the curious: the other types</summary>
 #
 # `int32` keeps the question in a `while` loop, too: `T(k + T(1))` may wrap to a negative number, so the compiler cannot rule it out.
 #
-# `uint64` takes as many instructions as `int64` in a `while` loop, and a third more time. The compiler puts them in another order, in which two of eight loads leave only after the third product. Whether that is why, is unknown.
+# `uint64` takes as many instructions as `int64` in a `while` loop, and a third more time. Two of its eight loads leave only after the third product; whether that is why, is unknown.
 #
-# With `uint32` it writes the body out sixteen times, not four.
+# With `uint32` it writes the body out sixteen times, not four. A tenth fewer instructions than with `int64` take more than a fifth less time; whether more loads in flight are why, is not shown, either.
 #
 # In C++, NVIDIA advises the opposite, counters with a sign: those may not overflow there, which helps the compiler, and a C++ index never counts from the end.
 #
@@ -378,7 +378,7 @@ compare(four, {"instructions per step": lambda it: step(it)[2]},
         by=("kernel", "length of the inner loop"))
 
 # %% [markdown]
-# Hold together rows that differ in one thing. The known length takes away two instructions of each step, with a tile or without. The tile makes most loads ones of shared memory and a third of them needless; and it takes away even more of all else. Which of these gains, is not parted here.
+# Hold together rows that differ, as far as we can, in one thing. The known length takes away two instructions of each step, with a tile or without. The tile makes most loads ones of shared memory and a third of them needless; and it removes even more of the other instructions. Which of the two gains more, we did not separate; [another page](22_tiling.ipynb) does for the loads.
 #
 # The tile makes the product 1.3 to 1.4 times as fast, whether the length is known or not. The known length saves a seventh of the time without a tile, and a twelfth with one. Together it is a factor of 1.5. And the loop, from `range` to `while` with `uint32`, was worth four.
 
@@ -426,7 +426,8 @@ compare({("fixed", "known"): in_tiles[uint32, True],
          ("dynamic", "known"): dynamic[32],
          ("fixed", "length of the loop unknown"): in_tiles[uint32, False],
          ("dynamic", "side of the tile unknown"): dynamic[0]},
-        {"instructions per step": lambda it: step(it)[2]}, "µs",
+        {"loads per step": lambda it: step(it)[1],
+         "instructions per step": lambda it: step(it)[2]}, "µs",
         by=("shared memory", "to the compiler"))
 
 # %% [markdown]
@@ -480,13 +481,16 @@ compare({"range": tiled, "while": in_tiles[int64, True]},
 # %% [markdown]
 # No difference. When the numbers are doubled, the instructions of `range` are there, but the kernel waits for memory, and leaves two thirds of its issue slots empty.
 #
-# The same holds where the length is known. In the tiled product, all of whose inner steps are written out, `range` takes as long as `while`.
-#
+# The same holds where the length is known. In the tiled product all inner steps are written out, and with 64 bits `range` takes as long as `while`.
+
+# %% [markdown]
 # So write `range` first. Look at the loop if three things come together: the profiler shows most issue slots used, the body is short, and only the launch knows the length. Then, in this order:
 #
 # 1. Can it count in a `while` loop from 0?
 # 2. Can its indices be `uint32`?
 # 3. Can the loop have a length that the compiler knows?
+#
+# Once you have begun, go on: here steps 2 and 3 gained, though the kernel already waited most for memory.
 
 # %% tags=["timing", "hide-input"]
 # Compares the steps from the slowest kernel of the page to the fastest.
@@ -501,7 +505,7 @@ compare(way, {"instructions per step": lambda it: step(it)[2],
         "µs", by=("loop", "type"))
 
 # %% [markdown]
-# The order matters. Begin with the length, in strips of 32 with `int64`, and the product takes longer than with `range`: for the sum `at + k` the compiler asks again whether it is negative. The same strips with `uint32` gain. So ask `assemble` after each step what came of it.
+# The order matters. Begin with the length, in strips of 32 with `int64`, and the product takes longer than with `range`, it seems because the compiler asks again whether the sum `at + k` is negative. (With `uint64`, says `assemble`, the same strips ask nothing.) With `uint32` the strips gain. So ask `assemble` after each step what came of it.
 #
 # ## On your own
 #
@@ -577,7 +581,7 @@ compare(in_cpp, {"Numba, µs": lambda row: row[0].median_us,
         by=("kernel", "type"))
 
 # %% [markdown]
-# Where both have the same loop, it does: from 15% less to 8% more time.
+# With 64 bits C++ is 4 to 8% ahead. With `uint32` the loops differ: in C++ the index `row * k + i` may wrap as a whole, in Numba only `k` may. There Numba takes from 15% less to 5% more time.
 #
 # ## Further reading
 #
