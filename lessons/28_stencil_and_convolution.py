@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Compute each cell from its neighbours
 #
-# *60 minutes*
+# *75 minutes*
 #
 # **What you'll do:** let heat spread through a cube, a step in hardly more time than a copy of the cube takes.
 #
@@ -43,7 +43,7 @@ plot_neighbours({
 
 # %% [markdown]
 # How fast can a step be? Memory must deliver each cell once, and take it back once. The nine operations of a cell need far less time than that.
-# So no step is faster than a copy of the cube, and a copy is what we measure all steps by.
+# So no launch of one step is faster than a copy of the cube, and a copy is what we measure all steps by.
 
 # %%
 SHARE, SIX = np.float32(0.125), np.float32(6)
@@ -202,8 +202,8 @@ plot_sides(4, 8)
 # %% [markdown]
 # Here that is drawn for one layer of a small block. Corners are missing: no cell of this stencil needs a neighbour across two sides.
 #
-# `side` says in which direction a thread has a side to look after. (A uint32 has no -1: here that is its largest number, and as sums wrap around, to add it takes 1 away.)
-# A block's cell [y, x] lies at `tile[y + 1, x + 1]`, so that those beyond have room.
+# `side` says in which direction a thread has a side to look after; places begin with 1. (Unsigned numbers have no -1: here that is the largest, and as sums wrap around, to add it takes 1 away.)
+# A block's cell [y, x] lies at `tile[y + 1, x + 1]`, so that those beyond have room. (`share` is for one shape of block: 32 × 8 threads in a layer.)
 
 # %%
 @part
@@ -245,7 +245,7 @@ def spread_in(tile, here, below, above):
 # <details><summary>Answer</summary>
 #
 # One for its own cells, and one for the two beyond its ends. Two of eight warps also bring a row, and two of four layers another: 2.75 instead of 7.
-# At that pace the step would take two fifths of the time, hardly longer than a copy.
+# At that pace the step would take two fifths of the time, a sixth longer than a copy.
 #
 # </details>
 
@@ -281,7 +281,7 @@ side_by_side("plain", "tiled")
 # %% [markdown]
 # The loads are down to two fifths, and the step takes half as long *again*.
 #
-# Loads were not what the step was short of: caches had served six of seven, and the data path was hardly busy. But the tile adds half as many instructions again: a load from a tile is one, as is a load from L1, and to fill the tile comes on top. To issue them takes 61% of 1,170 µs: 716 µs. That alone is nearly the plain step's whole time. For the rest, warps wait, and a quarter of that is for the barrier.
+# The step was not short of loads: caches had served six of seven, and the data path was hardly busy. But the tile adds half as many instructions again: a load from a tile is one, as is a load from L1, and to fill the tile comes on top. To issue them takes 61% of 1,170 µs: 716 µs. That alone is nearly the plain step's whole time. For the rest, no warp is ready; a quarter of all warps' waiting is for the barrier.
 #
 # So from now on, watch the instructions.
 #
@@ -337,7 +337,7 @@ climb("walk", WALK)
 side_by_side("plain", "plain, 256 threads", "walk", "walk in C++")
 
 # %% [markdown]
-# Two things changed here. Blocks shrank, too, from 1,024 threads to 256: that alone saves the plain step a fifth of its time. (It executes the same instructions, and uses more of the slots. As many warps are there, 74% and 77% of the room: so it is not for want of warps. Why else large blocks use fewer slots, we do not know.)
+# Two things changed here. Blocks shrank, too, from 1,024 threads to 256: that alone saves the plain step a fifth of its time. (It executes the same instructions, and uses more of the slots. It is not for want of warps: they fill 74% and 77% of the room. Why large blocks use fewer slots, we do not know.)
 #
 # Compare blocks of one size: the walk takes four fifths of the plain step's time. It has fewer loads, and a third fewer instructions: with each load goes the computing of an address. Now three quarters of its warps' waiting is for loads.
 #
@@ -386,7 +386,7 @@ side_by_side("walk", "layer", "layer in C++")
 
 # %% [markdown]
 # A third longer than the walk, from which it differs in nothing but the tile; in C++, too, it is slower.
-# Again loads are halved, while there are nearly twice as many instructions. A store and four loads of the tile take the place of four loads; most of the rest asks who brings a cell beyond, and computes where it lies. (Without these cells, the machine code would be longer than the walk's by 12 instructions, not by 81.)
+# Again loads are halved, while there are nearly twice as many instructions. A store and four loads of the tile take the place of four loads. Most of the rest asks who brings a cell beyond, and computes where it lies. (Counted as written, not as executed: without these cells, the machine code would be longer than the walk's by 12 instructions, not by 81.)
 
 # %% [markdown]
 # <details><summary>For the curious: is it the barriers, or the short walk?</summary>
@@ -545,7 +545,7 @@ for rung in narrow:
 # %% [markdown]
 # ## What set the pace
 #
-# All rungs once more, in blocks of one size. *µs to issue* is the part of its time in which a rung uses the issue slots; in the rest, its warps wait. The last column says how much of their waiting is for loads:
+# The rungs with blocks of 256 threads once more. *µs to issue* is the part of its time in which a rung uses the issue slots; in the rest, a scheduler finds no warp ready. The last column is the share of all waiting that is for loads:
 
 # %% tags=["hide-input", "timing"]
 # Shows this for the rungs whose blocks have 256 threads.
@@ -565,7 +565,7 @@ plot_times(names, [rungs[it][0].median_us for it in names],
            limit_label="the driver's copy")
 
 # %% [markdown]
-# Of the plain step, *layer* and the walk: the more instructions, the more time, though not in proportion, as the walk also waits for its loads. To issue those of *layer* alone takes longer than the whole walk. That is why the tile loses, though it has the fewest loads of the three.
+# Of *plain* in these blocks, *layer* and the walk, the one with more instructions takes more time. But not in proportion, as the walk waits most for loads. To issue the instructions of *layer* alone takes longer than the whole walk. That is why the tile loses, though it has the fewest loads of the three.
 # In *fours* and *known*, memory is the limit. The slots are mostly empty, and to save a third of the instructions gains little.
 #
 # The rule: find out what is busy, and save that. A count that falls saves time only if somebody was waiting for what it counts.
@@ -600,7 +600,7 @@ with expect(AssertionError):
 #
 # ## On your own
 #
-# ★ For four layers, a warp of `fours` makes six requests for its column and four in each layer: 22. How many are there for four layers if it walks through 16? Guess, then set `LAYERS` to 16, run its cell and that of `fours` again, and look at `step(FOURS, cube)`.
+# ★ For four layers, a warp of `fours` makes six requests for its column and four in each layer: 22. How many are there for four layers if it walks through 16? Guess, then set `LAYERS` to 16, run its cell and that of `fours` again, and look at `step(FOURS, cube)`. Then set `LAYERS` back to 4.
 #
 # <details><summary>Answer</summary>
 #
@@ -675,7 +675,7 @@ task.check(walk_down)
 #
 # Write the plain kernel first, and ask how far it is from a copy. Then take what costs nothing: a walk, loads of 16 bytes, sizes that the compiler knows. (It has to compile the kernel for each size.)
 #
-# A sweep of 48 variants (`python -m lessons.sweep stencil`) chose walks of 4 layers and blocks of 32 × 8 threads: 16 layers take 7% longer. (That is of *known*; the walk of single cells gained 7% by them.) Another size or GPU wants other numbers.
+# A sweep of 48 variants (`python -m lessons.sweep stencil`) chose walks of 4 layers and blocks of 32 × 8 threads (several others are within 1%); 16 layers take 7% longer. (In *known*, that is; the walk of single cells gained 7% by them.) Another size or GPU wants other numbers.
 
 # %% [markdown]
 # ## Further reading

@@ -159,9 +159,9 @@ CLAIMS = {
     "2.75 instead of 7": lambda it: (
         2.7 < emulated(it, "tiled", "load") < 3.05 and 2.75 == 1 + 1 + 2 / 8 + 2 / 4
     ),
-    "At that pace the step would take two fifths of the time, hardly longer than a "
+    "At that pace the step would take two fifths of the time, a sixth longer than a "
     "copy": lambda it: (
-        about("0.4", 2.75 / 7) and 1 < 2.75 / 7 / ratio(it, "copy", "plain") < 1.2
+        about("0.4", 2.75 / 7) and 1.15 < 2.75 / 7 / ratio(it, "copy", "plain") < 1.18
     ),
     "The loads are down to two fifths, and the step takes half as long again": (
         lambda it: (
@@ -184,7 +184,7 @@ CLAIMS = {
         and about("716", it.us_to_issue(it.rungs["tiled"]))
         and 0.93 < 716 / us(it, "plain") < 0.97
     ),
-    "warps wait, and a quarter of that is for the barrier": lambda it: (
+    "a quarter of all warps' waiting is for the barrier": lambda it: (
         0.23 < waiting(it, "tiled", BARRIER) < 0.27
     ),
     # ------------------------------------------------ the walk
@@ -198,7 +198,7 @@ CLAIMS = {
         and [np.prod(rung[1]) for rung in (it.PLAIN, it.PLAIN_256, it.WALK)]
         == [1024, 256, 256]
     ),
-    "As many warps are there, 74% and 77% of the room": lambda it: (
+    "It is not for want of warps: they fill 74% and 77% of the room": lambda it: (
         about("74", busy(it, "plain", "occupancy"))
         and about("77", busy(it, "plain, 256 threads", "occupancy"))
     ),
@@ -229,9 +229,9 @@ CLAIMS = {
         and 4 <= emulated(it, "layer", "load", "bank_conflicts") < 4.1
     ),
     # the control: the same tile, and nobody brings the cells beyond
-    "most of the rest asks who brings a cell beyond, and computes where it lies. "
-    "(Without these cells, the machine code would be longer than the walk's by 12 "
-    "instructions, not by 81": lambda it: (
+    "Most of the rest asks who brings a cell beyond, and computes where it lies. "
+    "(Counted as written, not as executed: without these cells, the machine code would "
+    "be longer than the walk's by 12 instructions, not by 81": lambda it: (
         longer(code(it, it.LAYER), code(it, it.WALK)) == 81
         and longer(without_beyond(it), code(it, it.WALK)) == 12
     ),
@@ -300,8 +300,8 @@ CLAIMS = {
         0.95 < issuing(it, name) / it.us_to_issue(it.rungs[name]) < 1.05
         for name in ONE_SIZE
     ),
-    "the more instructions, the more time, though not in proportion, as the walk also "
-    "waits for its loads": lambda it: (
+    "the one with more instructions takes more time. But not in proportion, as the "
+    "walk waits most for loads": lambda it: (
         waiting(it, "walk")
         > 1.5 * max(waiting(it, name) for name in ("layer", ONE_SIZE[0]))
         and executed(it, "layer") / executed(it, "walk") > 1.2 * ratio(it, *TILE_OR_NOT)
@@ -323,9 +323,11 @@ CLAIMS = {
         "7%", 1 - ratio(it, "walk, 16 layers", "walk")
     ),
     "A sweep of 48 variants": lambda it: len(sweep()) == 48,
-    "chose walks of 4 layers and blocks of 32 × 8 threads: 16 layers take 7% longer": (
+    "chose walks of 4 layers and blocks of 32 × 8 threads (several others are within "
+    "1%); 16 layers take 7% longer": (
         lambda it: (
             min(sweep(), key=sweep().get) == "4 layers, 32 × 8 threads"
+            and sum(us < 1.01 * min(sweep().values()) for us in sweep().values()) >= 4
             and (it.LAYERS, it.FOURS[1]) == (4, (32, 8))
             and about(
                 "7%", sweep()["16 layers, 32 × 8 threads"] / min(sweep().values()) - 1
