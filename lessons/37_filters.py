@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Leave hardly anything but products
 #
-# *65 minutes*
+# *85 minutes*
 #
 # **What you'll do:** filter an image with 121 weights, at more than four fifths of what the arithmetic units allow.
 #
@@ -63,7 +63,7 @@ table(["what must be done", "µs"],
        ("a copy of the image", copy.median_us)])
 
 # %% [markdown]
-# The products, nearly twice as long. So this time arithmetic sets the limit, and not memory: a filter is as good as the share of its instructions that are products.
+# The products, nearly twice as long. So this time arithmetic sets the limit, and not memory: a filter can be no better than the share of its instructions that are products.
 # The plain one has others, too:
 
 # %%
@@ -146,10 +146,9 @@ COUNTS = {"loads for 32 pixels": for_32("global_load_requests"),
 BUSY = "issue slots used, %", "data path busy, %"
 
 
-def side_by_side(*names):
+def side_by_side(*names, also=()):
     """Some rungs' counts, what they keep busy, and their times."""
-    return compare({it: rungs[it] for it in names}, COUNTS, *BUSY, "µs")
-
+    return compare({it: rungs[it] for it in names}, COUNTS, *BUSY, *also, "µs")
 
 
 # %% tags=["hide-input", "timing"]
@@ -268,7 +267,7 @@ climb("fours", F_FOURS)
 side_by_side("constant", "fours")
 
 # %% [markdown]
-# An eleventh of the requests, and about a third of the time. But each request is four times as wide, and the path is as busy as before; the schedulers, too, are busy now.
+# An eleventh of the requests, and about a third of the time. But each request is four times as wide, and the path is even busier; the schedulers, too, are busy now.
 #
 # ## Where are the weights?
 #
@@ -293,7 +292,7 @@ print(*[it for it in fours_code.instructions if "c[0x3]" in str(it)][:2],
 #
 # But an `FFMA` can hold a number itself, an **immediate**: then there is nothing to load. The weights are known. Why does the compiler not write them there?
 #
-# It is two compilers, one after the other. To write `weights[i, j]` as a number, one must know `i` and `j`, so the loops must be written out; and one must know what is in the array.
+# There are two compilers, one after the other. To write `weights[i, j]` as a number, one must know `i` and `j`, so the loops must be written out; and one must know what is in the array.
 #
 # | | the first (NVVM) | the second (ptxas) |
 # |---|---|---|
@@ -352,8 +351,11 @@ F_CONSTANT_IN_PARTS = filter_constant_in_parts, (32, 8), (32, 8)
 
 def products(code, sign):
     """How many FFMA have a weight of a kind: in UR registers, or a number."""
-    found = [str(it) for it in code.instructions if it.base == "FFMA"]
-    return sum(("UR" in it) == (sign == "UR") for it in found)
+    found = [str(it).split(", ") for it in code.instructions
+             if it.base == "FFMA"]
+    if sign == "UR":
+        return sum(any(it.startswith("UR") for it in row) for row in found)
+    return sum(any(it.lstrip("-")[0].isdigit() for it in row) for row in found)
 
 
 def of_weights(code):
@@ -377,6 +379,8 @@ def others(code):
 codes = {"constant": code_of(F_CONSTANT), "fours": fours_code,
          "constant, in parts": code_of(F_CONSTANT_IN_PARTS),
          "fours, in parts": code_of(F_FOURS_IN_PARTS)}
+print("fours, in parts, begins with", next(
+    it for it in codes["fours, in parts"].instructions if it.base == "FFMA"))
 compare(codes, {
     "FFMA with a UR": lambda code: products(code, "UR"),
     "FFMA with a number": lambda code: products(code, "number"),
@@ -386,7 +390,7 @@ compare(codes, {
 }, "machine instructions")
 
 # %% [markdown]
-# All products have their numbers, and a quarter of the instructions of *fours* is gone, and more than a third of those of *constant*. A third of what is gone loaded weights; nearly all else computed addresses.
+# All products have their numbers, and a quarter of the instructions of *fours* is gone, and more than a third of those of *constant*. A third of what is gone loaded weights; nearly all the rest, among *others*, was arithmetic of whole numbers, as for addresses.
 #
 # How would you find out how long a part may be? By trying: `assemble` it, count, halve it. Here parts of two rows do, and three are too long; with one pixel a thread, three do, and four are too long.
 #
@@ -401,11 +405,11 @@ for name, rung in (("constant, in parts", F_CONSTANT_IN_PARTS),
 side_by_side("constant", "constant, in parts", "fours", "fours, in parts")
 
 # %% [markdown]
-# Hardly anything, so far. *Constant* is even a little slower in parts, though it executes over a third fewer instructions; *fours* gains 2%. What both are short of is L1's data path, and loads of pixels are what they were. Instructions that nobody waits for can be saved in vain.
+# Hardly anything, so far. *Constant* is even a little slower in parts, though it executes over a third fewer instructions; *fours* gains 2%. What both are short of is L1's data path, and loads of pixels are what they were. (With *constant* in parts, the path even works 3% longer for the same loads; why, we do not know.) To save instructions that nobody waits for is in vain.
 #
 # So first the path must be relieved. Then it will matter that there is nothing but products.
 #
-# (The usual way is to bring the image into a tile. But loads from shared memory take [the same path](13_shared_memory.ipynb), so here we do without; a tile is not measured.)
+# (The usual way is to bring the image into a tile. But loads from shared memory take [the same path](13_shared_memory.ipynb), so here we do without; we have not measured a tile.)
 #
 # ## Walk down
 #
@@ -422,7 +426,7 @@ plot_strip_walk(20)
 # For the next row of pixels, all sums move up by one place: first `sums[i]` becomes what `sums[i + 1]` was, then its products are added. As the loops are written out, that moves no number: it only says which register is meant.
 
 # %% [markdown]
-# Here parts are needed for more than the weights. Registers have no index. So an array can be in registers only if each index is known, and `sums` is indexed by the loop that is written out, or not.
+# Here parts are needed for more than the weights. Registers have no index. So an array is in registers only if every index is known, and `i` is known only if its loop is written out.
 
 # %%
 @part
@@ -499,21 +503,29 @@ WALKING_62 = make_walking(62, add_row, WEIGHTS), (256, 1), (1024, 62)
 
 # %% tags=["hide-input", "timing"]
 # Checks short strips, and measures long ones, with sums in parts and whole.
+def waiting(row):
+    """The share of all waiting that is for loads, in %."""
+    if row[1:]:
+        return 100 * row[1].waits.get("global or local memory", np.nan)
+
+
+WAITING = {"waiting for loads, %": waiting}
 short_walking = make_walking(16, add_row, WEIGHTS), (32, 1), (128, 16)
 in_short = convolve(short_walking, image)
 climb("walking", WALKING)
 climb("walking, whole", WALKING_WHOLE)
 climb("walking, 62 rows", WALKING_62)
-side_by_side("fours", "fours, in parts", "walking, whole", "walking")
+side_by_side("fours", "fours, in parts", "walking, whole", "walking",
+             also=[WAITING])
 
 # %% [markdown]
-# In one part, nothing is right: the products stay a loop, `sums` lie in local memory, and it takes nearly three times as long.
+# In one part, all goes wrong: the products stay a loop, `sums` lie in local memory, and it takes nearly three times as long.
 #
 # In parts, a row is loaded once instead of eleven times. But the time falls by only a tenth or so. Now the path has little to do, and still the schedulers issue in only 70% of their cycles. What do the warps do?
 #
 # ## A row ahead
 #
-# They wait. A thread loads a row and needs it at once, and a scheduler has only four warps, as 264 blocks are two for each multiprocessor.
+# They wait: nearly half of that is for loads, and nearly all else for a turn to issue, which leaves no slot empty. A thread loads a row and needs it soon, and a scheduler has only four warps, as 264 blocks are two for each multiprocessor.
 # So load each row before the sums of the row before it: while these are computed, it is on its way (*prefetching*).
 # Then two rows are in registers, `even` and `odd`, and the loop takes both in a turn, so that nobody has to copy one to the other. (`ROWS` is even.)
 
@@ -581,7 +593,8 @@ convolve(short_pairs, image)
 convolve(short_ahead, image)
 climb("two rows a turn", PAIRS)
 climb("ahead", AHEAD)
-side_by_side("walking", "two rows a turn", "ahead", "ahead in C++")
+side_by_side("walking", "two rows a turn", "ahead", "ahead in C++",
+             also=[WAITING])
 
 # %% [markdown]
 # More than half of the gain comes with two rows a turn alone. Why? Count in the machine code of a turn how many products stand in front of each load:
@@ -599,8 +612,8 @@ compare({"walking": code_of(WALKING), "two rows a turn": code_of(PAIRS)},
         {"products in front of each load": products_before})
 
 # %% [markdown]
-# A row has 484 products. So the compiler has moved the loads of the *second* row up, among the products of the first: it, too, loads ahead, where it can.
-# It does not move the first row's loads into the turn before. The kernel with a row ahead does that.
+# A row has 484 products. So the compiler has moved the loads of the *second* row up, among the products of the first: it, too, loads ahead, where it can. (Those of the first row have moved as well, all to the front; what each move gives, we have not measured.)
+# But it does not move the first row's loads into the turn before. The kernel with a row ahead does that.
 
 # %% tags=["hide-input"]
 # Tries all filters on special values, and on images that are small or odd.
@@ -633,7 +646,7 @@ plot_times(names, [rungs[it][0].median_us for it in names],
 # ## Two filters in one pass
 #
 # Some filters are **separable**: each weight is a product of one for its row and one for its column. A bell-shaped blur is separable.
-# Then 11 weights across and 11 down do what 121 do, in two launches, and the second loads what the first has stored. With so few products, memory sets the limit again.
+# Then 11 weights across and 11 down do what 121 do, in two launches, and the second loads what the first has stored. With so few products, the limit is memory's again; whether we reach it is another question.
 #
 # The kernel that walks does both at once: it weighs a row of pixels across, and adds the result, with a weight for each, to the eleven rows of sums. (Parts are not needed here: 88 products are short enough for the first compiler.)
 
@@ -668,7 +681,7 @@ compare({it: baseline(f"separable, {it}")
          for it in ("copy", "two launches", "walking")}, "µs")
 
 # %% [markdown]
-# One pass takes about two thirds of the time of two launches, which store an image between them and load it again. (What holds the one pass at half again a copy, we have not measured.)
+# One pass takes about two thirds of the time of two launches, which store an image between them and load it again. (Why one pass takes half as long again as a copy, we have not measured.)
 #
 # ## On your own
 #
@@ -676,7 +689,7 @@ compare({it: baseline(f"separable, {it}")
 #
 # <details><summary>Answer</summary>
 #
-# Ten of 26 rows of pixels complete nothing: 38%. Of 260 rows, 4%. But strips of 8,192 rows leave only the 8 blocks side by side, for 132 multiprocessors.
+# 26 rows of products are computed, 16 are needed: 38% is wasted. With 260 rows for 250, 4%. But strips of 8,192 rows leave only the 8 blocks side by side, for 132 multiprocessors.
 #
 # </details>
 
