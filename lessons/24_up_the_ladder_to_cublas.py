@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Multiply matrices as fast as cuBLAS
 #
-# *100 minutes*
+# *130 minutes*
 #
 # **What you'll do:** climb from a tiled product with a sixth of cuBLAS's speed to one that is as fast as cuBLAS, one idea at a time.
 #
@@ -41,7 +41,7 @@ device
 #
 # So each rung of this climb must lower one of these. Its table has the wavefronts and instructions that a GPU counted for one `FFMA`; the share of the peak that these allow, and that was reached; the slots used; the time.
 #
-# (Folded cells prepare it, and check a block of each rung.)
+# (Folded cells prepare it, and check each rung.)
 
 # %% tags=["timing", "hide-input"]
 # Prepares the climb: the size, what is counted, and the factors.
@@ -177,7 +177,7 @@ climb("tiled")
 #
 # <details><summary>For the curious: why not two wavefronts?</summary>
 #
-# The compiler lets one load bring four neighbours of `tile_a`, in two wavefronts: 1 + 2/4, and 2/32 for stores. On the next rung, too, some loads bring four.
+# The compiler lets one load bring four neighbours of `tile_a`, in two wavefronts: 1 + 2/4, and 2/32 for stores. On the next two rungs, too, all loads of `a` bring four.
 #
 # </details>
 #
@@ -299,7 +299,7 @@ climb("tiled", "column in a loop", "column of sums")
 # %% [markdown]
 # The column of sums takes half the time of the tiled product.
 #
-# In a loop whose k is signed, the same idea loses: ten instructions for each `FFMA`, since every index is asked [whether it is negative](36_what_a_loop_costs.ipynb). With `uint32(k)` the compiler writes that loop out itself, but not one around `load4`, two rungs on; so we do. Look at the instructions before you judge an idea.
+# In a loop whose k is signed, the same idea loses: ten instructions for each `FFMA`, since every index is asked [whether it is negative](36_what_a_loop_costs.ipynb). With `uint32(k)` the compiler writes that loop out itself, but not one around `load4`, two rungs on; so we do.
 #
 # ## A square of sums
 #
@@ -392,9 +392,9 @@ climb("column of sums", "square of sums")
 #
 # ## Sixteen bytes at once
 #
-# Which could go? A `load4` brings four neighbours, so a quarter of the loads would do.
+# Which instructions could go? A `load4` brings four neighbours. The compiler does that for `a` already, along k: ten loads are left of 16. By fours, four would do.
 #
-# A thread's columns of `b` are easily side by side. But its *rows* of `a`, at one k, are a row's length apart. So keep this tile turned:
+# A thread's columns of `b` are easily side by side. But its *rows* of `a`, at *one* k, are a row's length apart. So keep this tile turned; then they are neighbours:
 #
 # | tile of a | cells from the first on |
 # |---|---|
@@ -427,7 +427,7 @@ def load_rows(tile, b, at, left):
 plot_register_tile(range(8), range(8), (128, 128))
 
 # %% [markdown]
-# A thread's eight rows are two groups of four, the second one `down` rows further on; its columns likewise, `across`. For now both are 4, and the groups touch (the next rung pulls them apart).
+# A thread's eight rows are two groups of four, the second one `down` rows further on; its columns likewise, `across`. For now both are 4, and the groups touch.
 
 # %%
 @part
@@ -573,13 +573,11 @@ RUNGS = RUNGS | {"warp tiles": (
 climb("by fours", "warp tiles")
 
 # %% [markdown]
-# Nothing has changed but the places. There are as many instructions, but fewer wavefronts, and the time falls by a seventh.
+# There are as many instructions, but fewer wavefronts, and the time falls by a seventh.
 #
 # <details><summary>For the curious: the wavefronts of a step</summary>
 #
 # The picture's load takes four wavefronts, a quarter warp in each, though all quarters ask for the same: lanes that share a cell are four apart. A load of `a` takes two: there they are neighbours, and then [two quarters go together](14_bank_conflicts.ipynb). With two loads of each, that is 12 for a step's 64 `FFMA`.
-#
-# The stores of `load_turning` still conflict.
 #
 # </details>
 
@@ -610,7 +608,7 @@ climb("warp tiles", "A turned")
 plot_pipeline(4, 2, 3)
 
 # %% [markdown]
-# Lengths are made up. With one half, copies and sums take turns, and a tile has two barriers (the last one's second is left out); with two, only the first copy is waited for.
+# Lengths are made up. With one half, copies and sums take turns, and a tile has two barriers (the last, one); with two, only the first copy is waited for.
 #
 # `copy4_async(to, i, source, j)` begins to copy 16 bytes from global to shared memory, and the thread goes on at once (NVIDIA: **cp.async**). `commit_copies()` closes a group of them; `wait_copies(0)` waits for all groups of *this thread*.
 #
@@ -627,7 +625,7 @@ def copy_rows(tile, width, count, source, at, left):
 
 
 # %% [markdown]
-# New is the loop of `multiply_async`; the rest counts cells, for sizes that will change: `high`, a block's rows; `cols`, a thread's columns of sums; `steps`, those of a tile.
+# Only the loop of `multiply_async` is new. The rest counts cells, as sizes will change: `high`, a block's rows; `cols`, a thread's columns; `steps`, those of a tile. (`16 // cols`: two blocks with 8 columns, one with 16.)
 
 # %%
 def make_halves(high, steps):
@@ -721,11 +719,9 @@ climb("A turned", "copied, one half", "two halves, two barriers",
       "two halves")
 
 # %% [markdown]
-# Copies that are waited for at once save 4%, the overlap another 7%, although it adds 4% of instructions, the barrier that is gone 1%.
+# Copies that are waited for at once save 4%, the overlap, in another loop, 7%, although it adds 4% of instructions, the barrier that is gone 1%.
 #
 # ## More sums, longer tiles
-#
-# Two sizes of this kernel can grow:
 #
 # - *More sums:* a thread has 8 × 16. Where four loads served 64 `FFMA`, six serve twice as many. It needs so many registers (251) that a multiprocessor holds one block instead of two.
 # - *Longer tiles:* with twice the steps, a block waits and begins copies half as often. The two halves take all of the 48 KB that it gets without asking.
@@ -774,16 +770,16 @@ CONTROLS = CONTROLS | {"longer, as many barriers": (
 climb("more sums", "longer, as many barriers", "longer tiles")
 
 # %% [markdown]
-# *More sums* saves 5%, and 4% are instructions.
+# *More sums* saves 5%; instructions are 4% fewer (much else changes, too).
 #
-# *Longer tiles* saves another 6%. Half as many barriers, we thought. But the control, with a barrier in the middle of each tile, is no slower. Instructions are 2% fewer; what else fills the slots, we do not know.
+# *Longer tiles* saves another 6%. Half as many barriers? The control, with a barrier in the middle of each tile, is no slower. Instructions are 2% fewer; what else fills the slots, we do not know.
 
 # %% [markdown]
 # ## Down one column, up the next
 #
 # An `FFMA` reads three registers. These lie in **register banks**, and may have to be waited for. But an `FFMA` can keep a number for the next one; the machine code marks it `.reuse`.
 #
-# So go down one column of sums and *up* the next, as a snake does: where it turns, the number of `a` stays the same. More is kept, so fewer `FFMA` wait. That was our story, since it fitted the largest kernel.
+# So go down one column of sums and *up* the next, as a snake does: where it turns, the number of `a` stays the same. More is kept, so fewer `FFMA` wait. We explained it so, from the largest kernel alone.
 
 # %%
 @part
@@ -843,7 +839,7 @@ table(["sums", "kept, %", "snake", "dispatch stalls", "snake",
 # %% [markdown]
 # In two. With few sums it adds most to what is kept, and *loses* time. So this alone does not decide.
 #
-# A counter follows the outcome: *dispatch stalls*, in which an instruction is ready, but held back. They fall by a third where time is saved, and only there. What holds it back, NVIDIA does not say in full. A reason that fits one kernel must be tried on others.
+# A counter follows the outcome: *dispatch stalls*, in which an instruction is ready, but held back. They fall by a third where time is saved, and hardly or not elsewhere. What holds it back, NVIDIA does not say in full. A reason that fits one kernel must be tried on others.
 #
 # ## The whole climb
 
@@ -883,13 +879,13 @@ table(["rung", *SHARES],
       + [("cuBLAS", *5 * "–", library.gflop_per_s / PEAK, 100)])
 
 # %% [markdown]
-# *Reached* is the product of the four shares before it: for the snake 91.5%, 88.5%, 96.4% and 98.5%. (*Busy* is a multiprocessor that has a block.)
+# *Reached* is the product of the four shares before it. (*Busy* is a multiprocessor that has a block. The clock stayed at its peak.)
 #
-# **Predict.** It is six times as fast as the tiled product, with an eighth of its warps. Why are so few enough?
+# **Predict.** The snake is six times as fast as the tiled product, with an eighth of its warps. Why are so few enough?
 #
 # <details><summary>Answer</summary>
 #
-# A slot wants an instruction that is ready, from whichever warp. A thread of the tiled product has one sum, and each `FFMA` waits for the one before. A thread of the snake has 128 sums, which need not wait for one another.
+# A slot wants an instruction that is ready, from whichever warp. A tiled warp mostly waits for shared memory and barriers, so others must fill its slots. A thread of the snake has 128 sums, which need not wait for one another.
 #
 # </details>
 
@@ -924,9 +920,9 @@ table(["rung", "Numba, µs", "CUDA C++, µs"],
 #
 # A multiprocessor holds one of our 512 blocks, so 132 multiprocessors take four rounds, where 3.88 would do: that costs up to 3%.
 #
-# Would larger tiles help, as they spare memory? For the snake, L2 works at 7% of its peak, and memory at 3%.
+# Larger tiles would spare memory, which is not the limit: for the snake, L2 works at 7% of its peak, memory at 3%.
 #
-# Numbers are between -0.5 and 0.5. The ladder only times a rung whose product equals cuBLAS's to the last bit.
+# The ladder only times a rung whose product equals cuBLAS's to the last bit.
 #
 # </details>
 
@@ -1025,11 +1021,11 @@ task.check(column_sums)
 #         dst[at + x + 64 * j] = sums[j]
 # ```
 #
-# A row goes where the last but one was, so all threads must have added that up before its copy begins. (A second barrier is right, too, and one more to wait at.)
+# A row goes where the last but one was, so all threads must have added that up before its copy begins.
 #
 # </details>
 #
-# ★★★ `exercise("in_place")`: each thread has 8 × 8 sums, and its loads have bank conflicts. Which rows and columns would have none?
+# ★★★ `exercise("in_place")`: in a block of 8 × 8 threads, each has 8 × 8 of 64 × 64 sums, side by side; loads have conflicts. Which rows and columns would have none?
 #
 # <details><summary>Answer</summary>
 #
@@ -1042,9 +1038,9 @@ task.check(column_sums)
 # %% [markdown]
 # ## In practice
 #
-# Call the library: cuBLAS has kernels for many shapes. Ours wants whole tiles, and `a` turned before; [the page on any shape](35_any_shape.ipynb) does without, by copies of 4 bytes, which can turn a tile.
+# Call the library: cuBLAS has kernels for many shapes. Ours is float32 without tensor cores; asked for TF32, cuBLAS uses them, far faster and less exact. Ours wants whole tiles, and `a` turned; [the page on any shape](35_any_shape.ipynb) does without.
 #
-# Which order and which tile is best depends on the GPU and on the compiler. `python -m lessons.sweep product` tries some.
+# Which order and tile is best depends on GPU and compiler; `python -m lessons.sweep product` tries some.
 
 # %% [markdown]
 # ## Further reading
