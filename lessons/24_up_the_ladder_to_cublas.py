@@ -29,7 +29,7 @@ device
 #
 # A product is made of multiplications, each with an addition. One instruction, `FFMA`, does both in all lanes of a warp.
 #
-# A multiprocessor has four schedulers, and each can issue an instruction in every cycle: four *issue slots*. At the peak of the data sheet, there is an `FFMA` in each slot. Four things keep a kernel from it:
+# A multiprocessor has four schedulers, and each can issue an instruction in every cycle: four *issue slots*. At the peak of the data sheet, for float32 without tensor cores, there is an `FFMA` in each slot. Four things keep a kernel from it:
 #
 # - *Instructions:* all that are no `FFMA` need slots, too.
 # - *Wavefronts:* shared memory serves one in a cycle, which has four slots.
@@ -596,7 +596,7 @@ RUNGS = RUNGS | {"A turned": (
 climb("warp tiles", "A turned")
 
 # %% [markdown]
-# That is 2% more. Turning takes about half of it; why the kernel is slower, too, we do not know.
+# The time rises by 2%. Turning takes about half of it; why the kernel is slower, too, we do not know.
 #
 # ## Copies in the background
 #
@@ -608,7 +608,7 @@ climb("warp tiles", "A turned")
 plot_pipeline(4, 2, 3)
 
 # %% [markdown]
-# Lengths are made up. With one half, copies and sums take turns, and a tile has two barriers (the last, one); with two, only the first copy is waited for.
+# Lengths are made up. With one half, copies and sums take turns, and a tile has two barriers (the picture's last, one); with two, only the first copy is waited for.
 #
 # `copy4_async(to, i, source, j)` begins to copy 16 bytes from global to shared memory, and the thread goes on at once (NVIDIA: **cp.async**). `commit_copies()` closes a group of them; `wait_copies(0)` waits for all groups of *this thread*.
 #
@@ -625,7 +625,7 @@ def copy_rows(tile, width, count, source, at, left):
 
 
 # %% [markdown]
-# Only the loop of `multiply_async` is new. The rest counts cells, as sizes will change: `high`, a block's rows; `cols`, a thread's columns; `steps`, those of a tile. (`16 // cols`: two blocks with 8 columns, one with 16.)
+# Only the loop of `multiply_async` is new. The rest counts cells, as sizes will change: `high`, a block's rows; `cols`, a thread's columns; `steps`, those of a tile. (`16 // cols` blocks fit: two with 8 columns, one with 16.)
 
 # %%
 def make_halves(high, steps):
@@ -719,7 +719,7 @@ climb("A turned", "copied, one half", "two halves, two barriers",
       "two halves")
 
 # %% [markdown]
-# Copies that are waited for at once save 4%, the overlap, in another loop, 7%, although it adds 4% of instructions, the barrier that is gone 1%.
+# Copies that are waited for at once save 4%; the overlap, in another loop, 7%, although it adds 4% of instructions; the barrier that is gone, 1%.
 #
 # ## More sums, longer tiles
 #
@@ -779,7 +779,7 @@ climb("more sums", "longer, as many barriers", "longer tiles")
 #
 # An `FFMA` reads three registers. These lie in **register banks**, and may have to be waited for. But an `FFMA` can keep a number for the next one; the machine code marks it `.reuse`.
 #
-# So go down one column of sums and *up* the next, as a snake does: where it turns, the number of `a` stays the same. More is kept, so fewer `FFMA` wait. We explained it so, from the largest kernel alone.
+# So go down one column of sums and *up* the next, as a snake does: where it turns, the number of `a` stays the same. More is kept, so fewer `FFMA` wait. So we explained the largest kernel.
 
 # %%
 @part
@@ -1038,9 +1038,9 @@ task.check(column_sums)
 # %% [markdown]
 # ## In practice
 #
-# Call the library: cuBLAS has kernels for many shapes. Ours is float32 without tensor cores; asked for TF32, cuBLAS uses them, far faster and less exact. Ours wants whole tiles, and `a` turned; [the page on any shape](35_any_shape.ipynb) does without.
+# Call the library: cuBLAS has kernels for many shapes. Asked for TF32, it uses tensor cores, far faster and less exact. Ours wants whole tiles, and `a` turned; [the page on any shape](35_any_shape.ipynb) does without.
 #
-# Which order and tile is best depends on GPU and compiler; `python -m lessons.sweep product` tries some.
+# Which order and tile is best depends on GPU and compiler: try `python -m lessons.sweep product`.
 
 # %% [markdown]
 # ## Further reading

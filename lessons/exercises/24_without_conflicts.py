@@ -7,9 +7,9 @@ from helpers.exercises.exercise import Out, SpeedUp
 
 
 class InPlace(SpeedUp):
-    """Make `c = a.T @ b` for `a` with 64 columns, in one block of 64 threads: each has
-    8 × 8 sums. The kernel is right, but loads and stores of neighbouring lanes are 32
-    bytes apart, and loads have bank conflicts: `emulate` says on which line. Give each
+    """Make `c = a.T @ b` for `a` with 64 columns, in one block of 8 × 8 threads: each
+    has 8 × 8 sums. The kernel is right, but loads and stores of neighbouring lanes are
+    32 bytes apart, and loads have bank conflicts: `emulate` says on which line. Give each
     thread other elements of `c`.
     """
 

@@ -264,7 +264,7 @@ CLAIMS = {
         lambda it: 88 < it.at_most("warp tiles") < 92
         and 30 < 100 - it.slots("warp tiles") < 35
     ),
-    "That is 2% more. Turning takes about half of it; why the kernel is slower, too": (
+    "The time rises by 2%. Turning takes about half of it; why the kernel is slower": (
         lambda it: about("2", 100 * (it.time("A turned") / it.time("warp tiles") - 1))
         and 0.4
         < it.turning.median_us / (it.time("A turned") - it.time("warp tiles"))
@@ -280,8 +280,8 @@ CLAIMS = {
         for name in list(it.CONTROLS)[:4]
     ),
     # each from the one before it by one change
-    "Copies that are waited for at once save 4%, the overlap, in another loop, 7%, "
-    "although it adds 4% of instructions, the barrier that is gone 1%": lambda it: (
+    "Copies that are waited for at once save 4%; the overlap, in another loop, 7%, "
+    "although it adds 4% of instructions; the barrier that is gone, 1%": lambda it: (
         about("4%", saved(it, "copied, one half", "A turned"))
         and about("7%", saved(it, "two halves, two barriers", "copied, one half"))
         and about(
