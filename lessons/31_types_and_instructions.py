@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Read what a line becomes
 #
-# *75 minutes*
+# *95 minutes*
 #
 # **What you'll do:** read the machine instructions that the lines of a kernel become, remove those that nobody meant to write, and find out which of them cost time.
 #
@@ -29,8 +29,7 @@ device
 # ## Which of the two is slow?
 #
 # Each month an account earns 0.4% and receives a deposit of 100.
-# How much is in it after ten years?
-# The two kernels below compute that for any number of accounts.
+# The two kernels below compute what is in it after ten years, for any number of accounts.
 # They differ only in how they write two constants, and their results agree.
 # Yet on an H200 one of them takes one and a half times as long as the other, and by NVIDIA's numbers it would be far worse on a laptop's GPU.
 # Which one is it, and how can you tell without a GPU?
@@ -110,6 +109,7 @@ made
 # %% [markdown]
 # `assemble` compiles the kernel with Numba and NVIDIA's compiler, neither of which needs a GPU, and lists the machine **instructions** (NVIDIA: *SASS*) of each line; open a line to read them.
 # Beside a line you see the types that Numba inferred for its variables: `a` is a `float32`, `i` an `int64`.
+# A △ marks a small cost, and a ▲ a larger one.
 #
 # `LDG` loads from global memory, and `STG` stores to it.
 # `FFMA` is a **fused multiply-add**, `a * x + y` in one instruction.
@@ -120,8 +120,8 @@ plot_instructions({"saxpy": made.kinds})
 
 # %% [markdown]
 # Half of them compute the index, compare it with the size, and find addresses.
-# The kernel's *arguments*, such as the arrays' addresses and sizes, lie in constant memory, and `LDC` fetches them.
-# *Moves* copy a number to another register, or choose one of two.
+# The *arguments* and the launch's sizes lie in constant memory, and `LDC` and `ULDC` fetch them.
+# *Moves* read the thread's index, copy a number, or choose one of two.
 # The rest is *control*: leave if the guard says so, and at the end.
 
 # %% [markdown]
@@ -154,9 +154,9 @@ out, {name: found[name] for name in ("FFMA", "FMUL", "FADD")}
 # %% [markdown]
 # ## The sign, or the width?
 #
-# Why does `saxpy` need 18 instructions to find three elements?
+# Why does `saxpy` need 18 instructions to find two elements?
 #
-# *The sign.* As in Python, a negative index counts from the end. So each access looks at the index's sign, and adds the array's size where it is set.
+# *The sign.* As in Python, a negative index counts from the end. So each array's access looks at the index's sign, and adds the array's size where it is set.
 #
 # *The width.* Numba computes indices in 64 bits, but a GPU's registers have 32. So an index takes two registers, and a sum of two indices two instructions: the second adds what the first has carried.
 #
@@ -247,7 +247,7 @@ table(["", "NumPy 2", "Numba"],
        for name, value in in_numpy.items()])
 
 # %% [markdown]
-# NumPy differs in four of the six: since version 2 it lets a plain number take the type of its partner. And it always added two integers of 32 bits in 32 bits.
+# NumPy differs in four of the six: since version 2 it lets a plain number take the type of its partner. And it always added two `uint32` in 32 bits.
 #
 # So in a kernel, cast each step that is to stay at 32 bits: `uint32(u + 1)`, `max(v, float32(0))`.
 #
@@ -275,7 +275,7 @@ run.warnings[0]
 
 # %% [markdown]
 # 200 + 100 is 300 in Numba, and 44 in NumPy, which adds in 8 bits.
-# In Numba it becomes 44 only when it is stored to a `uint8`. The emulator says so; a GPU does not.
+# In Numba it wraps around only when it is stored to a `uint8`. The emulator says so; a GPU does not.
 #
 # ## Divide an index
 #
@@ -335,7 +335,7 @@ compare(divided, "machine instructions",
 #
 # ## Below zero
 #
-# An unsigned number has nothing below zero: 0 − 1 wraps around to the largest number of its type.
+# An unsigned number has nothing below zero: `0 - 1` wraps around to the largest number of its type.
 # Here each thread subtracts the previous element from its own, and forgets that the first has none:
 
 # %%
@@ -364,7 +364,7 @@ with expect(IndexError):
     emulate(differences_32_wrong)[4, 256](steps, ramp)
 
 # %% [markdown]
-# Index −1 is the last element: a wrong number, and no error.
+# Index `-1` is the last element: a wrong number, and no error.
 # Index 4,294,967,295 lies 17 GB beyond the array's start: a GPU reads whatever is there, or stops the program.
 # Both need a second guard, against the first element:
 
@@ -387,7 +387,7 @@ check(steps[1:], np.diff(ramp))
 #
 # <details><summary>Answer</summary>
 #
-# `1.004` is a float64, so `value * 1.004` is one, too. A variable has one type for the whole loop: float64 in `save`, `float32` in `save_narrow`.
+# `1.004` is a float64, so `value * 1.004` is one, too. A variable has one type for the whole loop: float64 in `save`, `float32` in `save_narrow`. (In both, an account that was empty ends with 15,363.)
 #
 # </details>
 
@@ -414,7 +414,7 @@ cuda.get_current_device().SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO
 # Yet they are stored as `float32`; and where the stored digits cannot differ, the compiler computes in `float32` after all.
 #
 # `v * 2.5`, computed in float64 and then rounded, always is the `float32` product. So is any *one* operation of `+ - * /` on numbers that a `float32` holds.
-# But it does not hold 2.6. And between two operations float64 keeps digits that `float32` would drop.
+# But it does not hold `2.6`. And between two operations float64 keeps digits that `float32` would drop.
 #
 # **Predict.** In which of the five lines does the GPU compute in float64?
 #
@@ -466,9 +466,10 @@ careless
 # Look for opcodes that begin with `D`, for *double*.
 # Do not count on what a compiler proves: cast each constant.
 #
-# <details><summary>For the curious: where are the marks ▲?</summary>
+# <details><summary>For the curious: where are the marks ▲, and why three `F2F`?</summary>
 #
 # They tell of conversions and routines. So the third line, whose number the second has converted, has none, and the fourth has one for a routine in `float32`.
+# The third `F2F` of the second line belongs to the power below.
 #
 # </details>
 
@@ -480,16 +481,16 @@ plot_instructions({"five_ways": careless.kinds, "narrow": careful.kinds,
                    "narrow, fastmath": fast.kinds})
 
 # %% [markdown]
-# `five_ways_narrow` has no float64 left. The third bar is the same source with `fastmath=True`, which also removes both routines. What does it give away?
+# `five_ways_narrow` has no float64 left. The third bar is the same source with `fastmath=True`, which also removes both routines.
 #
 # ## Exact, or fast
 #
 # Floats have no instruction that divides, either. `MUFU` estimates a reciprocal or a root; the rest of the line, with a routine for very large and very small numbers, turns that into the nearest `float32`.
 # With `fastmath` nothing corrects the estimate, and `math.sin`, too, becomes a `MUFU`. These were an H200's largest errors, for 4 million random numbers each:
 #
-# | | exact | fastmath |
+# | | default | fastmath |
 # |---|---|---|
-# | `a / b`, in units of the last place | 0.50 | 2.05 |
+# | `a / b`, a and b from 2⁻⁶⁰ to 2⁶⁰, in spacings of `float32` at the exact result | 0.50 | 2.05 |
 # | `1 / v`, the same | 0.50 | 0.97 |
 # | `math.sqrt(v)`, the same | 0.50 | 0.94 |
 # | `math.sin(v)`, v from 0 to 100 | 8.8 · 10⁻⁸ | 1.0 · 10⁻⁵ |
@@ -499,8 +500,8 @@ plot_instructions({"five_ways": careless.kinds, "narrow": careful.kinds,
 #
 # <details><summary>For the curious: the last two rows, and where these errors come from</summary>
 #
-# They are no misprints: the estimated reciprocal of a number above 2¹²⁶ is 0, and so is each quotient; a number below 2⁻¹²⁶ counts as 0.
-# No cell of this page can show such errors without a GPU. `python -m pytest tests/on_gpu/test_said_in_lessons.py`, in the course's folder, finds them on yours.
+# The estimated reciprocal of a number above 2¹²⁶ is 0, and so is each quotient; a number below 2⁻¹²⁶ counts as 0.
+# `python -m pytest tests/on_gpu/test_said_in_lessons.py`, in the course's folder, finds such errors on your GPU.
 #
 # </details>
 
@@ -539,23 +540,23 @@ compare(times, "µs", "instructions per warp", "issue slots used, %",
         "memory busy, %", by="kernel")
 
 # %% [markdown]
-# *saxpy* takes as long with half of its instructions. It is not short of them.
+# *saxpy* takes as long with half of its instructions. It is not short of issue slots. Its memory is busy for two thirds of the time; we have not traced the rest.
 #
-# *split* executes twice as many as *split_32*, fills most of its issue slots, and takes more than half as long again.
-# *split_known* executes a third, and saves nothing: it takes as long as no work at all. Blocks have to start, and a short division fits in beside that.
+# *split* executes twice *split_32*'s instructions, fills 84% of its slots, and takes 1.7 times as long.
+# *split_known* executes a third of *split_32*'s, and saves nothing: both take as long as no work. A short division fits in while blocks start.
 #
-# *five_ways* executes four times as many instructions as *five_ways_narrow*: they fill most of its issue slots, and it takes a third longer. The narrow one leaves most slots empty. So `fastmath`, which takes a third of its instructions away, saves no time.
+# *five_ways* executes four times as many instructions as *five_ways_narrow*: they fill most of its issue slots, and it takes a third longer. Whether for the slots or for its float64, we have not separated. The narrow one leaves most slots empty. So `fastmath`, which takes a third of its instructions away, saves no time.
 
 # %% [markdown]
-# And *save*, the slow one, executes hardly more than *save_narrow*. It is short of neither slots nor memory, but of float64 units: at two cycles for an operation, they are busy for 85% of the time.
+# And *save*, the slow one, executes hardly more than *save_narrow*. Its slots are 56% used, its memory 17%, its float64 units, at two cycles for each operation, 85% (`120 · 2 · 993 warps per scheduler / 281,888 cycles`).
 #
-# Fewer instructions save time where a kernel is short of issue slots; fewer in float64, where it is short of float64 units.
+# Fewer instructions save time where a kernel is short of issue slots, and takes longer than its blocks take to start; fewer in float64, where it is short of float64 units.
 #
 # ## Find what is busy
 #
 # What would make `save_narrow` faster? A third of its warps' waiting is for memory. Would less memory traffic help?
 #
-# Take one thing away at a time. `no_memory` does the same arithmetic, but loads nothing, and stores only a negative balance, which never comes. `half_as_long` loads and stores as much as before, and computes for half of the months.
+# `no_memory` does the same arithmetic, but loads nothing, and stores only a negative balance, which never comes. `half_as_long` loads and stores as much as before, and computes for half of the months.
 #
 # **Predict.** Which of the two is faster?
 
@@ -593,15 +594,20 @@ compare(less, "µs", "instructions per warp", "issue slots used, %",
             "global or local memory", 0 if m.waits else np.nan)}, by="kernel")
 
 # %% [markdown]
-# Half of the arithmetic gone saves more than all of the memory traffic.
-# The issue slots said so: `save_narrow` uses most of them. While some of its warps wait for memory, others compute.
+# Without memory traffic it takes 23 µs less. Half of the arithmetic gone saves more, 28 µs.
+# The issue slots said so: `save_narrow` uses most of them. While some of its warps wait for memory, others compute, which hides a part of the wait.
 #
 # So **find what is busy; a wait only says where to look.** And to be sure, take it away and see.
 #
 # ## What does a division cost?
 #
-# The start of the blocks hid it. So let each thread divide 64 times, and subtract what the same loop takes with a product instead, which the compiler turns into a difference from the one before.
-# (The divisor changes, or its reciprocal would be estimated once, before the loop. And `^` merges the results: what nobody uses is not computed.)
+# The start of the blocks hid it. So let each thread divide 64 times, and subtract the time of the same loop with a product. (The compiler makes that a subtraction.)
+#
+# <details><summary>For the curious: why the divisor changes, and what `^` is for</summary>
+#
+# Of one divisor the reciprocal would be estimated once, before the loop. And `^` merges the results: what nobody uses is not computed.
+#
+# </details>
 
 # %%
 def make_often(T, step):
@@ -661,20 +667,19 @@ compare(often, {"instructions per step": each_step}, "µs",
         "issue slots used, %", by="step")
 
 # %% [markdown]
-# Beyond the loop without a division, those of `uint32` take 941 µs, and those by a number that the compiler knows 128, though that kernel leaves two fifths of its issue slots empty.
+# Beyond the loop without a division, those of `uint32` take 941 µs, and those by a number that the compiler knows 128, though that kernel leaves two fifths of its issue slots empty: we have not traced why.
 #
-# Two `int32` take half as long again as two `uint32`. Their quotient is an `int64` by the second rule, and is divided as one, with a routine (as in both rows below) for larger numbers than these. Only unsigned numbers does the compiler divide in 32 bits. And as `//` rounds down, a signed quotient is corrected where it is negative.
+# Two `int32` take half as long again as two `uint32`. Their quotient is an `int64` by the second rule, and is divided as one. The routine, as in both rows below, is for larger numbers; it does not run here. Only of two `uint32` does the compiler know that 32 bits suffice; the others test that as they run. And as `//` rounds down, a signed quotient is corrected where it is negative.
 #
-# So where you divide much, divide unsigned numbers of 32 bits, and by a constant if there is one.
+# So divide unsigned numbers of 32 bits, and by a constant if there is one.
 #
 # ## Why not twice as slow?
 #
 # Half as many float64 operations in a cycle, and yet only one and a half times the time?
 #
 # A multiprocessor has four schedulers, each of which issues one instruction in a cycle and has float64 units of its own.
-# So for a `DFMA` these units should be busy for two cycles, and an `FFMA` should take one.
 #
-# **Predict.** Let both save for ten decades, and look only at what is *added* to the first. How many cycles does each further operation take?
+# **Predict.** Let both save for ten decades. How many times as long does float64 take then?
 
 # %%
 def make_save(decades, number):
@@ -714,11 +719,11 @@ table(["numbers", "one decade, µs", "ten, µs", "ten: issue slots used, %",
             ("float32", times["save_narrow"], longer[1]))])
 
 # %% [markdown]
-# Two and one, within a few percent. The schedulers issue in every second cycle in float64, and in nearly each in `float32`.
+# Look at what is *added* to the first decade: a `DFMA` takes two cycles and an `FFMA` one, within a few percent. In `float32` the rest is the loop's own instructions (1.07 an operation are issued); in float64 we have not traced it. The schedulers issue in every second cycle in float64, and in nearly each in `float32`.
 #
 # So the loop does take twice as long; over ten decades the factor is 1.89. Beside one decade it matters more that blocks start, addresses are computed and numbers come from memory: that is not doubled.
 #
-# Yet with that alone, one decade in float64 would take 158 µs; it takes 144. We have not traced the rest; every second issue slot is free for other instructions.
+# Yet with that alone, one decade in float64 would take 158 µs (`96.8 + (1,120 − 572) / 9`); it takes 144. That, too, we have not traced.
 
 # %% [markdown]
 # ## On your own
@@ -782,7 +787,7 @@ task.check(fahrenheit)
 # <details><summary>For the curious: what this page does not show</summary>
 #
 # Another GPU, or another version of the compiler, has other instructions. And as a compiler moves and merges what it can, an instruction may stand at a line where you do not expect it.
-# The emulator computes with the types that Numba infers, rounds after each operation, and does not imitate `fastmath`.
+# The emulator does not imitate `fastmath`.
 #
 # </details>
 #
