@@ -193,7 +193,7 @@ table(["instructions", "64 bits", "32 bits"],
 # Go down a column: the sign costs 10 instructions at 64 bits, and 14 at 32.
 # Go along a row: the width costs 2 if the index is signed, and 6 if it is not.
 #
-# An `int32` looks thrifty, but it may still be negative, so each access still looks at its sign. Only a `uint32` gets rid of both.
+# An `int32` looks thrifty, but it may still be negative, so its sign is still looked at. Only a `uint32` gets rid of both.
 
 # %%
 plot_instructions({name: it.kinds for name, it in typed.items()})
@@ -601,7 +601,7 @@ compare(less, "µs", "instructions per warp", "issue slots used, %",
 #
 # ## What does a division cost?
 #
-# The start of the blocks hid it. So let each thread divide 64 times, and subtract the time of the same loop with a product. (The compiler makes that a subtraction.)
+# The start of the blocks hid it. So let each thread divide 64 times, and subtract the time of the same loop with a product. (The compiler makes each product a subtraction.)
 #
 # <details><summary>For the curious: why the divisor changes, and what `^` is for</summary>
 #
@@ -667,7 +667,7 @@ compare(often, {"instructions per step": each_step}, "µs",
         "issue slots used, %", by="step")
 
 # %% [markdown]
-# Beyond the loop without a division, those of `uint32` take 941 µs, and those by a number that the compiler knows 128, though that kernel leaves two fifths of its issue slots empty: we have not traced why.
+# Beyond the loop without a division, divisions of `uint32` take 941 µs, and those by a number that the compiler knows 128, though that kernel leaves two fifths of its issue slots empty; whether for want of warps, we have not traced.
 #
 # Two `int32` take half as long again as two `uint32`. Their quotient is an `int64` by the second rule, and is divided as one. The routine, as in both rows below, is for larger numbers; it does not run here. Only of two `uint32` does the compiler know that 32 bits suffice; the others test that as they run. And as `//` rounds down, a signed quotient is corrected where it is negative.
 #
