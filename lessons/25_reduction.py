@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Add up an array as fast as it can be read
 #
-# *90 minutes*
+# *110 minutes*
 #
 # **What you'll do:** climb from a sum that takes more than five times as long as reading the array to one that takes hardly longer, predict each step by a count, and find out why one count was wrong.
 #
@@ -66,7 +66,7 @@ plot_tree([{t: (t, t + step) for t in range(0, 16, 2 * step)}
            for step in STEPS], 16)
 
 # %% [markdown]
-# Each row is the array after a step, here of 16 numbers; lines come from the two numbers that were added. (Indices are `uint32`, which need no check for a negative sign.)
+# Each row is the array after a step, here of 16 numbers; lines come from the two that were added. (Indices are `uint32`, which need no check for a negative sign.)
 #
 # **Predict.** In the first step half of the threads add. How many of the block's 16 warps take part? And in the fifth step, where `step` is 16?
 #
@@ -109,7 +109,7 @@ plot_tree([{t: (2 * step * t, 2 * step * t + step) for t in range(8 // step)}
 #
 # </details>
 #
-# Where lanes were idle, they now queue. But why those pairs? Let neighbouring threads load neighbouring numbers: add the second *half* of the numbers to the first half, then the second half of what is left, and so on.
+# Where lanes were idle, they now queue. But why those pairs? Let neighbouring threads load neighbouring numbers: add the second *half* of the numbers to the first half, then the second half of what is left.
 
 # %%
 @cuda.jit
@@ -246,9 +246,9 @@ compare(codes, {"shared loads": lambda it: it.kinds["shared loads"],
 # ```
 
 # %% [markdown]
-# The warp issues the request even if none of its lanes fulfils the condition, and the data path passes it: a *request without a lane* takes a cycle, as one wavefront does.
+# The warp issues the request even if none of its lanes fulfils the condition, and the data path passes it: a *request without a lane* takes a cycle, too.
 #
-# So count again, with the machine code at hand: `emulate(kernel, assembly=...)` counts in `data_path` the wavefronts, the requests without a lane, and all else that the path passes. Each should take a cycle.
+# So count again, with the machine code at hand: `emulate(kernel, assembly=...)` counts in `data_path` the wavefronts, the requests without a lane, and all else that the path passes. Each takes a cycle, a block's barrier two.
 
 # %% tags=["assembly", "timing", "hide-input"]
 # Counts what the data path passes for 32 numbers, beside its busy cycles.
@@ -289,14 +289,14 @@ def path_table(names, *others):
 path_table(TREES)
 
 # %% [markdown]
-# Counted and measured agree. *halves* replaces queues by requests that nobody needs, and *strided* has both. (What the columns before lack are barriers and a register that tells threads apart; the path passes both.)
+# Counted and measured agree. *halves* replaces queues by requests that nobody needs, and *strided* has both. (The rest are barriers, two cycles for each of a block's, and a register that tells threads apart, one for each warp.)
 #
-# Our first count was of what lanes want. This one puts the three in order; but *strided* needs 45% more cycles than *halves* and takes 25% longer: the path alone does not set the pace.
+# Our first count was of what lanes want. This one puts the three in order; but *strided* needs 41% more cycles than *halves*, as measured, and takes 25% longer: the path alone does not set the pace.
 #
 # ## Let warps go home
 #
 # A predicate stops lanes. A *branch* stops a warp: if all of its lanes take it, the warp issues nothing of what it skips.
-# So add halves only while they fill whole warps. Then one warp adds up the last 32 pairs, and all others branch past that. Lanes of one warp need no barrier of the block for that, only `syncwarp`.
+# So add halves only while they fill whole warps. Then one warp adds up the last 32 pairs, and all others branch past that. Lanes of one warp need only `syncwarp`.
 
 # %% [markdown]
 # **Predict.** A block issued 16 · 28 + 1 requests. How many are left, and how much of the time?
@@ -405,7 +405,7 @@ compare({"one load, one warp finishes": times["one warp"],
         "waits most for", by="a thread has")
 
 # %% [markdown]
-# Both matter. Half as many blocks, with half as many starts, trees and ends, take 30% less, though each thread still waits twice; two loads at once take another 23% off.
+# Both matter. Half as many blocks, with half as many starts, trees and ends, take 30% less, though each thread still waits twice; two loads at once, without a barrier between them, take another 23% off.
 #
 # ## Shuffles instead of shared memory
 #
@@ -467,12 +467,12 @@ path_table(["pairs", "shuffled"], "µs", "data path busy, %",
            "memory busy, %", "waits most for")
 
 # %% [markdown]
-# By wavefronts of shared memory, *shuffled* would be almost free. By all that the path passes, it saves not quite half, and the hardware agrees.
+# Counted by shared memory alone, *shuffled* would be almost free; counted by all that the path passes, it saves not quite half, and the hardware agrees.
 # It saves 15% of the time. The warps still wait mostly for memory, and yet memory, like every other part, is busy for less than half of it.
 #
 # ## How many bytes are on their way?
 #
-# Why does memory deliver so little, then? By [Little's law](11_memory_hierarchy.ipynb),
+# Why does memory deliver so little? By [Little's law](11_memory_hierarchy.ipynb),
 #
 #     rate = bytes in flight / latency
 #
@@ -480,7 +480,6 @@ path_table(["pairs", "shuffled"], "µs", "data path busy, %",
 
 # %% [markdown]
 # With `loads`, a thread sends several loads off before it needs the first; with `width`, each of them brings one number or four.
-# What is left at the end, less than a tile, is shared out one by one.
 
 # %%
 LOADS = 4
@@ -582,10 +581,10 @@ plot_in_flight({name: (flying(*how), flights[how].gb_per_s)
                latency_ns, reading.gb_per_s, "only reading")
 
 # %% [markdown]
-# The line that rises is Little's law for a load of 380 ns, as the first diamond has it; alone, [a load took 348](11_memory_hierarchy.ipynb). Twice as many threads, nearly twice the rate: up to 1 MB, the bytes in flight set the pace. From 4 MB on memory gives 95% and more of what *only reading* gets.
+# The line that rises is Little's law for a load of 380 ns, as the first diamond has it; alone, [a load took 348](11_memory_hierarchy.ipynb). Twice as many threads, nearly twice the rate: up to 1 MB, the bytes in flight set the pace. Then each load takes longer: 2.16 MB at 3,672 GB/s are 590 ns. From 4 MB on memory gives 95% and more of what *only reading* gets.
 
 # %% [markdown]
-# With 4.3 MB in flight, the three ways take the same time, though wide loads make a quarter of the requests and half of the instructions: bytes in flight count, and not how they got there. With 1.08 MB, where each byte counts, many threads are the fastest and many loads the slowest, by a fifth. (We count what is in flight *at most*: a thread has nothing in flight while it adds up its four loads.)
+# The three rows of 4.3 MB take the same time, though wide loads make a quarter of the requests and half of the instructions: from 2 MB on bytes in flight count, and hardly how they got there. With 1.08 MB, where each byte counts, many threads are the fastest and many loads the slowest, by a fifth. (We count what is in flight *at most*: a thread has nothing in flight while it adds up its four loads; that may be why.)
 #
 # ## One launch
 #
@@ -648,7 +647,7 @@ check(total, exact)
 run
 
 # %% [markdown]
-# How near is that to reading? Here are whole sums, all launches, by turns with the sum of NVIDIA's library CUB. The dashed line is a kernel in C++ of the same shape that only reads.
+# How near is that to reading? Here are whole sums, all launches, by turns with CUB, NVIDIA's library. The dashed line is a kernel in C++ of the same shape that only reads.
 
 # %% tags=["timing", "hide-input"]
 # Draws the whole sums that were recorded by turns.
@@ -760,7 +759,7 @@ for values in odd.values():
     check(at_once(src)[0], expected)
 
 # %% [markdown]
-# (All rungs agree with NumPy on special numbers and ragged ends, but for a zero's sign.)
+# (All rungs agree with NumPy, but for a zero's sign.)
 #
 # ## What could go wrong
 #
@@ -814,7 +813,7 @@ table(["rung", "what changed", "registers", "instructions of a number",
        zip(whole.items(), changes, code, strict=True)])
 
 # %% [markdown]
-# First the data path was busiest, but it alone did not set the pace. Then warps waited for memory that was not busy; at last it is. Each time, ask what is busy; if nothing is, what warps wait for, and how many bytes are on their way.
+# First the data path was busiest, but it alone did not set the pace. Then warps waited for memory that was not busy; at last it is, for 95% of the time. Each time, ask what is busy; if nothing is, what warps wait for, and how many bytes are on their way.
 #
 # ## On your own
 #
@@ -879,23 +878,24 @@ task.check(row_argmax)
 # %% [markdown]
 # ## In practice
 #
-# Call a library: `cupy.sum` uses CUB's. Write your own if the sum is a part of a larger kernel.
+# Call a library: `cupy.sum` uses CUB's. Write your own if the sum is part of a larger kernel. For integers, C++ has `__reduce_add_sync`, a warp's sum by one instruction; Numba lacks it.
 #
-# If the last digits may differ from run to run, one `cuda.atomic.add` for each block replaces `parts`, `finished` and the last block.
+# If the last digits may differ from run to run, one `cuda.atomic.add` for each block replaces `parts`, `finished` and the last block, if `out` is 0 before each launch.
 #
-# The last digits depend on the number of blocks: fix that number to get the same digits on every GPU. Where the bound is too large, add up in float64.
-#
+# Fix the number of blocks to get the same last digits on every GPU. Where the bound is too large, add up in float64.
+
+# %% [markdown]
 # <details><summary>For the curious: on what it was measured</summary>
 #
 # `measure` ran on zeros here. The whole sums, recorded by turns on random numbers, take at most 2% longer.
 #
-# Of the first four kernels' 1.07 GB, Nsight Compute counts only an eighth as read from memory, and of all later ones' everything. We do not know why, so no table has what it says of memory for these four.
+# Of the first four kernels' 1.07 GB, Nsight Compute counts an eighth as read from memory, and of all later ones' everything. We do not know why, so no table has what it says of memory for these four.
 #
 # </details>
 #
 # ## Further reading
 #
-# - [Optimizing parallel reduction in CUDA](https://developer.download.nvidia.com/assets/cuda/files/reduction.pdf): Mark Harris's seven rungs, on which most of these are modelled.
-# - [CUB](https://nvidia.github.io/cccl/cub/): NVIDIA's building blocks in C++.
+# - [Optimizing parallel reduction in CUDA](https://developer.download.nvidia.com/assets/cuda/files/reduction.pdf): Mark Harris's seven rungs, the model of most of these.
+# - [CUB](https://nvidia.github.io/cccl/cub/): NVIDIA's building blocks.
 #
 # *Next:* [Scan an array in one pass](26_scan.ipynb): one total is left here; what if you need the total up to each number?
