@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Scan an array in one pass
 #
-# *120 minutes*
+# *150 minutes*
 #
 # **What you'll do:** add up everything before each element of an array: in a block, then across blocks, at last in one launch that moves as few bytes as a copy.
 #
@@ -29,10 +29,10 @@ device
 # ## How can many threads make a running sum?
 #
 # A **scan** (a *prefix sum*) replaces each element by the sum of all elements up to it; in NumPy it is `cumsum`.
-# In a loop, every step needs the step before. How can many threads share that?
+# In a loop, every step needs the step before.
 # And a scan moves what a copy moves: each element is loaded once and stored once. How near does it come to a copy?
 #
-# We begin with tiles of 1,024 elements, each scanned by itself by one block.
+# We begin with tiles of 1,024 elements, each scanned by one block.
 #
 # Let every element add its left neighbour: each now holds a sum of two.
 # Then let it add what is two to the left: a sum of four. Then four to the left, eight and so on.
@@ -90,7 +90,7 @@ doubled = count(scan_doubling)
 
 # %% [markdown]
 # Why does it wait twice in each step?
-# Try it with one barrier, and the sums in the tile itself; `watch` shows it with 64 threads.
+# Try it with one barrier, and the sums in the tile; `watch` shows it with 64 threads.
 #
 # **Predict.** Warp 0 comes first. Which cell does warp 1 load too late?
 
@@ -135,7 +135,7 @@ film
 # </details>
 #
 # Nine times the work of the loop: few steps, but not **work-efficient**.
-# So add up pairs, pairs of pairs and so on, up to the whole tile, as in a reduction. Then, on the way down, fill in what is between. An adder built so is called **Brent–Kung**.
+# So add up pairs, then pairs of pairs, up to the whole tile. Then, on the way down, fill in what is between. An adder built so is called **Brent–Kung**.
 
 # %%
 up = [[(right - step, right) for right in range(2 * step - 1, 16, 2 * step)]
@@ -208,7 +208,7 @@ plot_tile_banks((33 * row + col) % 32, lefts, padding=1)
 # %% [markdown]
 # ## Without shared memory: shuffles
 #
-# `cuda.shfl_up_sync(ALL, total, d)` gives each lane the `total` of the lane d below. Five doublings scan a warp, with no barrier and no shared memory.
+# `cuda.shfl_up_sync(ALL, total, d)` gives each lane the `total` of the lane d below. Five doublings scan a warp, without a barrier.
 #
 # Then the last lane of each warp, which has the warp's sum, stores it. After one barrier *every* warp loads all sums and scans them for itself; else one warp would scan them, and all wait again for its result. `scan_sums` returns what is before a warp, and the sum of all.
 
@@ -253,13 +253,13 @@ shuffled = count(scan_shuffling)
 # %% [markdown]
 # ## Four elements at a time
 #
-# A lane with four neighbours, a *four*, adds three times by itself. Then the warp scans the lanes' sums, once for four elements instead of four times. It is called **thread coarsening**. And a four is loaded by one request of 16 bytes.
+# A lane with four neighbours, a *four*, adds three times by itself. Then the warp scans the lanes' sums, once for four elements instead of four times. This is **thread coarsening**. And one request of 16 bytes loads a four.
 
 # %%
 plot_fours([3, 1, 0, 2, 4, 1, 1, 0, 2, 2, 5, 0, 1, 1, 1, 3])
 
 # %% [markdown]
-# Here is the kernel, whose parts come below. `values` holds a thread's fours: a local array, in registers, as all its indices are known once the loops are unrolled.
+# Here is the kernel; its parts follow. `values` holds a thread's fours: a local array, in registers, as all indices are known once loops are unrolled.
 
 # %%
 @cuda.jit
@@ -283,7 +283,7 @@ def first_of(tile, elements):
     return uint32(32 * elements * warps + 4 * lane)
 
 # %% [markdown]
-# A thread may have several fours. A warp's second fours follow all of its first ones, 128 elements further on, so that lanes stay side by side.
+# A thread may have several fours. A warp's second fours follow its first ones, 128 elements further on, so that lanes stay side by side.
 
 # %%
 @cuda.jit
@@ -314,7 +314,7 @@ def store_fours(out, first, values, before):
 
 
 # %% [markdown]
-# `add_up` scans each four by itself and returns the thread's sum. The warp's sum is all that other warps need, so it is made first; only then `join` scans the lanes, four by four, and carries on from one to the next.
+# `add_up` scans each four by itself and returns the thread's sum. The warp's sum is all that other warps need, so it is made first; only then `join` scans the lanes, four by four, and carries on from one to the next. (With one four this scans the same sums again: it could be spared.)
 
 # %%
 @cuda.jit
@@ -418,9 +418,17 @@ compare(times, "µs", {"instructions per 32 elements": per_warp},
         "waits most for", "% of a copy", by="tiles")
 
 # %% [markdown]
+# By the path: fours, shuffles, doubling, padded, sweeps; by time, *padded* comes before *doubling*.
 # Counted and measured agree within a tenth. A tile of *sweeps* issues 976 requests for shared memory, and one of *doubling* 640. With the conflicts, the path passes two and a half times as much, is busy nearly always, and sets the pace.
-# *padded* has 52 conflicts left of 915, and takes two fifths less time. Now the issue slots are as busy as the path: two sweeps take a third more instructions than a doubling. So few additions are not few instructions.
-# *doubling* keeps nothing busy for half of the time: its warps wait most at 20 barriers.
+# *padded* has 52 conflicts left of 915, and takes two fifths less time. Now the issue slots are as busy as the path: *padded* takes 29% more instructions than *doubling*. Fewer additions, but more instructions.
+# *doubling* keeps nothing busy for half of the time: its warps wait most at barriers. (*padded* has as many, in smaller blocks.)
+
+# %% [markdown]
+# <details><summary>For the curious: what we do not know</summary>
+#
+# We did not try whether *doubling* is slow for its barriers or for its large blocks. With the same loops, *sweeps* has 699 requests without a lane, and *padded* 514; we do not know why.
+#
+# </details>
 
 # %% [markdown]
 # *fours* take less than half the time of *shuffles*, 98% of a copy's rate. But three things have changed: instructions, requests, and bytes in flight, of which each thread has 16 and not 4.
@@ -441,11 +449,11 @@ compare({"shuffles": (8, times["shuffles"])}
         {"KB in flight on each": lambda it: it[0]}, "µs", "GB/s")
 
 # %% [markdown]
-# With as much in flight, *fours* are a tenth faster than *shuffles*; the rest is [bytes in flight](25_reduction.ipynb).
+# With as much in flight, *fours* are a tenth faster than *shuffles*; the rest comes with more blocks: more [bytes in flight](25_reduction.ipynb) and more warps.
 #
 # ## Across blocks: three launches
 #
-# What a tile lacks is the sum of all tiles before it. So one launch adds up each tile, a second scans the sums, and a third scans each tile from the sum of those before it.
+# What a tile lacks is the sum of all tiles before it. So one launch adds up each tile, a second scans the sums, and a third scans each tile from the sum before it.
 
 # %%
 def make_ends(fours, threads):
@@ -510,7 +518,7 @@ def in_three(act, sum_tiles, scan_from, launch, out, src, sums):
             act(scan_from)[launch](out, src, sums))
 
 # %% [markdown]
-# **Predict.** How many times the array do the three launches move? If only bytes count, how long do they take, when a copy of the array takes 0.5 ms?
+# **Predict.** How many times the array do the three launches move? If only bytes count, how long do they take, when a copy takes 0.5 ms?
 #
 # <details><summary>Answer</summary>
 #
@@ -556,7 +564,7 @@ table(["launch", "times the array, counted", "predicted, µs", "time, µs"],
 #
 # - *Who is waited for is running.* Blocks start in any order, so a block takes the next free tile by an atomic. All tiles before it belong to blocks that have started, and who runs goes on running while others wait (**forward progress**).
 # - *What is read is complete.* A tile publishes a status and a float32 in one word of 64 bits.
-# - *Both sides are ordered*, if they pass more than this word, as in `running_totals`: `store_release`, a store with [a fence](19_from_block_to_block.ipynb) in it, comes after all that its thread stored before, and `load_acquire` before all that its thread loads next.
+# - *Both sides are ordered*, if they pass more than this word, as in the exercise `running_totals`: `store_release`, a store with [a fence](19_from_block_to_block.ipynb), comes after all that its thread stored before, and `load_acquire` before all that its thread loads next.
 
 # %%
 WAIT, SUM, PREFIX = 0, 1, 2     # what a tile has published
@@ -589,7 +597,7 @@ def read(word):
 # %% [markdown]
 # (`view` takes the same bits as another type.)
 #
-# If each tile waited for the one before to *finish*, that would be a chain. So a tile publishes twice. As soon as it has added itself up, it publishes its own sum; later its **prefix**, the sum of everything up to its end.
+# If each tile waited for the one before to *finish*, that would be a chain. So a tile publishes twice. As soon as it has added itself up, it publishes its own sum; later its **prefix**, the sum up to its end.
 #
 # Who needs a prefix looks at the tile before. If that has its prefix, this is all. If it has only its sum, add that and look one further. If it has nothing yet, look again.
 # This is the **decoupled look-back** of Merrill and Garland.
@@ -598,7 +606,7 @@ def read(word):
 plot_look_backs([(0, 4), (0.5, 4), (1, 6), (1.5, 3.5), (2, 4)])
 
 # %% [markdown]
-# Tile 3 waits until tile 2 has its sum, and not for its prefix. Tile 4 looks at three, and waits for none.
+# Tile 3 waits for tile 2's sum, not for its prefix. Tile 4 looks at three, and waits for none.
 
 # %%
 @cuda.jit
@@ -648,7 +656,7 @@ def make_once(look_back, fours, threads, resident):
 #
 # To load a word that another block has just stored is a journey to L2, and each step of `look_back_singly` waits for one. A warp can ask for 32 words at once.
 #
-# Then all lanes need the sum of what they found. With `shfl_xor_sync`, lanes swap in pairs: with the neighbour, then two lanes away, then four, and so on. After five swaps and additions each lane has the sum of all.
+# Then all lanes need the sum of what they found. With `shfl_xor_sync`, lanes swap in pairs: with the neighbour, then two lanes away, then four. After five swaps and additions each lane has the sum of all. (Half of the lanes add in the other order: it must not matter.)
 
 # %% [markdown]
 # If all 32 tiles have published something, the warp adds up back to the nearest prefix. If there is none, it adds all, and goes on before them. (`all_sync`: does it hold in all lanes? `ballot_sync`: a bit from each. `ffs` finds the lowest bit that is set, and counts from 1: the nearest prefix is in lane `ffs` − 1.)
@@ -687,7 +695,7 @@ plot_look_back(["prefix"] * 5 + ["sum"] * 9, lanes=8)
 # %% [markdown]
 # The warp of tile 14 looks back, here with 8 lanes. It adds what is marked with a plus; the second look finds a prefix.
 #
-# Both are right, and without a race:
+# Both are right, without a race:
 
 # %%
 def scan(kernel, a, fours=2, threads=64):
@@ -725,15 +733,15 @@ compare({name: times[name] for name in ("one by one", "32 at a time")},
         "waits most for")
 
 # %% [markdown]
-# One launch, one by one, moves two thirds of the bytes of three launches in the same time. 32 tiles at a time take 8% less.
+# One launch, one by one, moves two thirds of the bytes of three launches in the same time. (A copy moves 2.15 GB; what is missing may still be in L2.) 32 tiles at a time take 8% less.
 # The warps mostly wait at the barrier, for the one that looks back, and memory is busy for less than two thirds of the time.
 #
 # ## More tiles in flight
 #
-# While a block looks back, its tile stays in registers, and it asks memory for nothing: other blocks must.
-# How much of the array a multiprocessor holds is a count: 16 bytes for each four of each thread of each block. It was 128 KB so far.
+# A block that looks back keeps its tile in registers and asks memory for nothing; others must.
+# Of the array, a multiprocessor holds 16 bytes for each four of each thread of each block. It was 128 KB so far.
 #
-# **Predict.** Does more help? Take 12 fours in 256 threads, which is 48 KB a block, and one to four blocks:
+# **Predict.** Does more help? Take 12 fours in 256 threads, 48 KB a block, and one to four blocks:
 
 # %% tags=["timing", "hide-input"]
 # Measures one to four blocks, kept down by dynamic shared memory.
@@ -751,7 +759,7 @@ plot_series([48 * blocks for blocks in held],
             limit_label="the driver's copy")
 
 # %% [markdown]
-# Four times as many blocks, and as much held, save a third of the time. (It is not the bytes alone: the 128 KB of *32 at a time* took as long as 96 KB here.) Tiles twice as large, with as much held, hardly save more.
+# Four times as many blocks, which hold four times as much, save a third of the time. (It is not the bytes alone: the 128 KB of *32 at a time* took as long as 96 KB here.) Tiles twice as large, with as much held, hardly save more.
 #
 # ## What is left above a copy?
 #
@@ -759,7 +767,7 @@ plot_series([48 * blocks for blocks in held],
 #
 # - *copy:* load the tile, and store it.
 # - *no look:* scan the tile and publish it, but look at no other.
-# - *one look:* add what the tile before has in its word, whatever it is: a journey, but no waiting for anybody.
+# - *one look:* add what the tile before has in its word, whatever it is: a journey, but no waiting.
 #
 # (The last two give wrong sums.)
 
@@ -802,8 +810,8 @@ compare(parts, "µs", "memory busy, %", "% of a copy", "waits most for",
         by="in the last rung's shape")
 
 # %% [markdown]
-# A copy in this shape is as fast as the driver's. Of what is left, scanning the tile is half, and one journey to L2 more than a third. Waiting for other blocks, which we feared most, is a tenth.
-# So waiting less would save little; hiding the journey, as by asking before `join`, we did not try.
+# A copy in this shape is as fast as the driver's. Of what is left, scanning the tile is half, and one journey to L2 more than a third. All further looks and waits, which we feared most, are a tenth.
+# So looking less would save little; hiding the journey, as by asking before `join`, we did not try.
 #
 # ## What changed
 
@@ -854,8 +862,6 @@ plot_times([*changes, "CUB"], [ladder[name] for name in (*changes, "CUB")],
 # The first five rungs scan tiles only, so they have no share of CUB's rate. These times, by turns with another copy, include setting `words` and `taken` to zero, and are of −1, 0 and 1; `measure` ran on zeros. In C++ *larger tiles* take 5% longer; we do not know why.
 #
 # </details>
-#
-# And for other sizes?
 
 # %% tags=["timing", "hide-input"]
 # Draws the rates of a copy, CUB and the last rung over sizes.
@@ -1003,7 +1009,7 @@ task.check(running_maximum)
 #
 # ★★ `exercise("running_totals")`: a chain of blocks whose totals are right, though nothing orders them. Which two lines must acquire and release?
 #
-# The [assignment](assignments/26_scan.ipynb) has 4 exercises, this one among them.
+# The [assignment](assignments/26_scan.ipynb) has 4 exercises, these two among them.
 
 # %% [markdown]
 # ## In practice
@@ -1017,4 +1023,4 @@ task.check(running_maximum)
 # - [Decoupled look-back](https://research.nvidia.com/publication/2016-03_single-pass-parallel-prefix-scan-decoupled-look-back), by its authors: CUB's scan.
 # - [Parallel prefix sum](https://developer.nvidia.com/gpugems/gpugems3/part-vi-gpu-computing/chapter-39-parallel-prefix-sum-scan-cuda): doubling, sweeps and padding in 2007.
 #
-# *Next:* [Count a billion bytes almost as fast as they can be read](27_histogram.ipynb): each sum here has a place of its own; what if thousands of threads add to the same 256 counters?
+# *Next:* [Count a billion bytes almost as fast as they can be read](27_histogram.ipynb): what if thousands of threads add to the same 256 counters?
