@@ -128,7 +128,7 @@ table(["m × k × n", "tiles", "rounds", "of the GPU at most, %",
 # %% [markdown]
 # ## Cut the sums
 #
-# Or cut k. The last of the four products has one tile, but its sums have 16,384 steps. The steps of a sum need not be made by one block: let each of many blocks add up a **piece** of k, and store its part of the sums. Then a second kernel adds up the parts. That is called **split-k**.
+# Or cut k. The last of the four products has one tile, but its sums have 16,384 steps. One block need not make all steps of a sum: let each of many blocks add up a **piece** of k, and store its part of the sums. Then a second kernel adds up the parts. That is called **split-k**.
 #
 # It costs: parts are stored and loaded again, and there is a second launch. So cut only the tiles that do not fill a round, or all, if they fill none. Ten tiles on four multiprocessors: eight whole ones, and the last two in two pieces each.
 
@@ -722,7 +722,7 @@ def launch(plan, c, work, a, b, m, k, n):
 # %% [markdown]
 # ## Let the GPU decide
 #
-# The model throws nearly all plans away. Let the GPU decide among the first twelve: launch each of them a few times, take the fastest, and remember it for this shape. That is called **autotuning**. (Whether these hold the best of all, we did not measure.)
+# The model throws nearly all plans away. Let the GPU decide among the first twelve: launch each a few times, take the fastest, remember it for this shape: **autotuning**. (Whether these hold the best of all, we did not measure.)
 
 # %%
 @cuda.jit
