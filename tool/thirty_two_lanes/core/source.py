@@ -142,11 +142,17 @@ def _block_of(function) -> tuple[list[str], int] | None:
     available.
     """
     code = getattr(function, "__code__", function)
-    _remember_cell(getattr(code, "co_filename", ""))
-    try:
-        return inspect.getsourcelines(code)
-    except (OSError, TypeError, SyntaxError, tokenize.TokenError):
+    if not isinstance(code, CodeType):
         return None
+    _remember_cell(code.co_filename)
+    # `inspect.getsourcelines` would look through all modules, 10 ms with Numba's
+    linecache.checkcache(code.co_filename)
+    lines = linecache.getlines(code.co_filename, getattr(function, "__globals__", None))
+    try:
+        block = inspect.getblock(lines[code.co_firstlineno - 1 :])
+    except (SyntaxError, tokenize.TokenError):
+        return None
+    return (block, code.co_firstlineno) if block else None
 
 
 def is_compiled_from(function, definition) -> bool:
