@@ -104,6 +104,7 @@ def test_a_listing_is_read_instruction_by_instruction():
 # ---------------------------------------------------------------- what it says
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_the_saxpy_with_32_bit_indices_is_as_short_as_nvccs():
     """Recorded: what nvcc makes of the twin in CUDA C++."""
@@ -195,6 +196,7 @@ def test_what_a_gpu_reserves_is_not_the_kernels(gpu):
         assert 1024 == assemble(kernel, gpu)[1, 256](X).shared_memory
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_loads_that_the_compiler_merged_or_left_out_are_told():
     """So that the counts of `emulate` and the instructions explain each other."""
@@ -213,6 +215,7 @@ def test_loads_that_the_compiler_merged_or_left_out_are_told():
     assert sentence.startswith("`own` is in registers")
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_device_functions_and_grid_barriers_have_their_code():
     """A callee's instructions are at the line that calls it."""
@@ -251,6 +254,7 @@ def test_a_gpu_is_chosen_by_name(name, capability):
 FACTOR = 3
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_a_kernel_is_compiled_once_until_what_it_depends_on_changes(monkeypatch):
     """Its types, the capability, and the numbers around it."""

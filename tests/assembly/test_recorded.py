@@ -70,6 +70,7 @@ def test_what_was_recorded_is_what_was_compiled(journal, monkeypatch):
     assert "routine: a division of 64-bit integers" in found._repr_html_()
 
 
+@pytest.mark.slow
 def test_counts_of_what_was_recorded_need_no_inference(monkeypatch):
     """Numba types a kernel only for a page: of a long one that takes a second."""
     names = executed(ROOT / "lessons" / "31_types_and_instructions.py").names
@@ -87,6 +88,7 @@ def test_counts_of_what_was_recorded_need_no_inference(monkeypatch):
     assert 1 == len(asked)
 
 
+@pytest.mark.slow
 @HERE
 def test_a_recording_is_of_one_source_of_its_types_and_of_a_capability(journal):
     """Whatever else was changed, nothing recorded is shown for it."""

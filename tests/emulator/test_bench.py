@@ -13,6 +13,7 @@ SMALL = {case.name: case.small or 1000 for case in CASES}
 SMALL |= {case.name: case.size // 20 for case in NARROW}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", some(ALL, every=2))
 def test_a_kernel_and_its_loops_agree(name):
     """Each at its small size."""

@@ -79,6 +79,7 @@ TASK = PairSums()
 SOME = "nothing", "no barrier", "constants", "two barriers", "idle turns"
 
 
+@pytest.mark.slow
 def test_a_prepared_exercise_has_the_same_verdicts(monkeypatch, prepared):
     """Whatever was judged before on the same trials."""
     prepared(TASK, "seed")

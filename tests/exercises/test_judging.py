@@ -225,6 +225,7 @@ CHEAP = {  # a request in parts, each of which keeps the budget of a mean
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reason", CHEAP)
 def test_cheap_requests_do_not_make_up_for_dear_ones(reason):
     """A request that is split by lanes keeps the mean, and not the total."""

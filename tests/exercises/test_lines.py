@@ -1,5 +1,6 @@
 """The source of a kernel: how many lines of it changed, and what nobody can read."""
 
+import pytest
 from numba import cuda, float32
 
 from helpers.exercises import sources
@@ -9,6 +10,7 @@ from thirty_two_lanes.core.source import remember, source_of
 SUM = "tile[t] + tile[t + 1]"
 
 
+@pytest.mark.slow
 def test_lines_of_new_functions_are_lines_changed():
     """A call of a function that does the work is more than one line."""
     task = FixPairSums()

@@ -192,6 +192,7 @@ def test_what_keeps_a_budget_in_name_alone_is_over_it(name, budget, text):
     assert f"over_budget:{budget}" == verdict.reason, verdict.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", beside(["letters"], SLOW))
 def test_an_answer_is_held_beyond_the_listed_sizes(name):
     """Its sizes are drawn, and nobody can list them."""

@@ -40,6 +40,7 @@ def race():
     return watch(kernels.tiled_race)[(4, 4), (16, 16)](*matrices())
 
 
+@pytest.mark.slow
 def test_a_launch_does_what_it_does_without_a_film(tiled):
     """The arrays are those of the whole grid, and the run is `emulate`'s."""
     film, a, b, c = tiled
@@ -303,6 +304,7 @@ def test_a_film_is_asked_for_what_it_has(tiled):
         assert words in str(caught.value)
 
 
+@pytest.mark.slow
 def test_a_film_is_kept_as_a_record_or_as_a_page(race, tmp_path):
     """The record is JSON, and the page holds the description."""
     race.save(tmp_path / "film.json")

@@ -256,6 +256,7 @@ FUNCTIONS = "nansum nanmean nanprod nanvar nanstd count_nonzero sum mean prod".s
 FUNCTIONS += "any all var std argmax argmin average".split()
 
 
+@pytest.mark.slow
 @needs_methods
 @pytest.mark.parametrize(
     "call",

@@ -89,6 +89,7 @@ def draw(states, out):
     out[i] = xoroshiro128p_uniform_float32(states, i)
 
 
+@pytest.mark.slow
 def test_what_numbas_random_numbers_access_is_told_at_the_line_that_draws():
     """Its own lines are nobody's to change."""
     run = emulate(draw)[1, 32](create_xoroshiro128p_states(32, 1), np.zeros(32))

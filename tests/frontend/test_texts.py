@@ -72,6 +72,7 @@ def chooses_by_thread(out):
     out[0] = 1 if mode == "up" else 2
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(BUILT_IN, reason="the package's own")
 def test_a_string_that_differs_between_threads_is_refused_with_its_line():
     """A GPU would compare it character by character."""

@@ -53,6 +53,7 @@ def lowered(number):
     return ["define" in code for code in kernel.inspect_llvm().values()]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(device.has_gpu, reason="the GPU itself answers here")
 def test_threads_that_compile_at_a_time_do_not_meet():
     """Each gets its own kernel's typed IR, and Numba is as it was."""

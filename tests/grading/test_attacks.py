@@ -85,6 +85,7 @@ def test_who_loses_its_process_is_not_graded():
     assert [2] == points(marks(HEAD, RIGHT, CHECK))
 
 
+@pytest.mark.slow
 def test_who_meets_a_limit_is_told_which_one():
     """What is missing then is not only missing; what was handed over has its points."""
     threads = "import threading, time\nfor _ in range(60):\n"

@@ -30,6 +30,7 @@ from tests.grading.handing_in import (
 )
 
 
+@pytest.mark.slow
 def test_a_submission_at_which_the_grader_fails_stops_no_other(
     tmp_path, monkeypatch, capsys
 ):
@@ -58,6 +59,7 @@ def test_a_submission_at_which_the_grader_fails_stops_no_other(
     assert [0, 0] == marks(tmp_path)["bad"]
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_what_is_running(tmp_path, monkeypatch):
     """No cell and no kernel runs on, and nothing begins."""
     monkeypatch.setattr(worker, "_idle", {})

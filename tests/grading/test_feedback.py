@@ -53,6 +53,7 @@ def page(marked, student, suffix=".md") -> str:
     return (marked / student / f"one{suffix}").read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_the_page_of_a_right_answer_says_what_it_earned(marked):
     """Task, answer, points; a prediction as it would be written in Python."""
     text = page(marked, "ann")

@@ -112,6 +112,7 @@ def test_a_secret_is_drawn_once_and_kept(tmp_path):
     assert 0o600 == (tmp_path / ".secret").stat().st_mode & 0o777
 
 
+@pytest.mark.slow
 def test_what_it_began_is_ended(tmp_path, monkeypatch):
     """No warm process outlives the command."""
     monkeypatch.setattr(worker, "_idle", {})

@@ -21,6 +21,7 @@ ITEM = {"exercise": "mirror", "answer": "mirror", "points": 2}
 TORCH = "ModuleNotFoundError: No module named 'torch'"
 
 
+@pytest.mark.slow
 @each(EXCUSES, 4)
 def test_no_submission_is_excused_for_the_asking(code):
     """Whatever it raises, prints, sends or takes: what is missing has 0 points."""

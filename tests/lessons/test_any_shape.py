@@ -42,6 +42,7 @@ def plan_of(tile, m, k, n, left, parts):
     return tile, tiles, max(0, tiles - left), -(-k // length) if length else 1, length
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", SPECIAL)
 def test_a_shape_may_be_tiny_or_empty(sizes):
     """Zeros where nothing is added."""

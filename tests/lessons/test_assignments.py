@@ -191,6 +191,7 @@ def course(tmp_path):
     return root
 
 
+@pytest.mark.slow
 def test_a_variant_goes_to_work_with_its_seed(course):
     """A second build writes the same bytes; the course's own notebooks stay away."""
     assert 0 == main(["--assignments", "--seed", "2027"], course)
@@ -208,6 +209,7 @@ def test_a_variant_goes_to_work_with_its_seed(course):
     assert [check] * 2 == [it["how_many-check"].source for it in (given, solved)]
 
 
+@pytest.mark.slow
 def test_a_check_compares_sources_and_when_asked_outputs(course, capsys):
     """What a solution shows is compared where assignments are asked for."""
     main(["--assignments"], course)
@@ -239,6 +241,7 @@ def replace(file, old, new):
     file.write_text(text.replace(old, new), "utf-8")
 
 
+@pytest.mark.slow
 def test_an_assignment_without_a_lesson_is_removed(course):
     """And one without exercises."""
     main(["--assignments"], course)

@@ -63,6 +63,7 @@ def test_a_second_build_writes_the_same_bytes(copied):
     assert serialise(first) == serialise(second)
 
 
+@pytest.mark.slow
 def test_a_check_is_content_with_what_a_build_wrote(copied):
     """A check of an untouched course passes, and writes nothing."""
     before = {p: p.read_bytes() for p in copied.rglob("*") if p.is_file()}
@@ -73,6 +74,7 @@ def test_a_check_is_content_with_what_a_build_wrote(copied):
     assert before == {p: p.read_bytes() for p in copied.rglob("*") if p.is_file()}
 
 
+@pytest.mark.slow
 def test_a_check_names_each_thing_that_a_build_would_change(copied):
     """An edited, a missing and a stray notebook and an old table are four findings."""
     place = notebook(copied, "01_add")
@@ -284,6 +286,7 @@ def complaints(tmp_path_factory):
     return said
 
 
+@pytest.mark.slow
 def test_an_error_is_told_by_its_lesson_cell_line_and_sentence(complaints):
     """An author reads where it went wrong, without a traceback."""
     where = "\nlessons/01_failing.py, cell [2], line 2:\n    divided(first)\n"
@@ -310,6 +313,7 @@ def test_an_output_that_must_not_be_committed_is_refused(complaints, fault):
     assert fault in complaints.partition("\nlessons/03_faulty.py, ")[2]
 
 
+@pytest.mark.slow
 def test_a_notebook_that_hangs_is_ended_and_named(tmp_path):
     """An endless loop costs the limit, and no more."""
     root = course(tmp_path, _01_hang="\n# %%\nwhile True: pass\n")
@@ -329,6 +333,7 @@ time.sleep(60)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Windows sends no interrupt to one process")
 def test_an_interrupted_build_leaves_notebooks_and_no_kernel(tmp_path):
     """Ctrl-C ends the kernels, and what was committed stays."""

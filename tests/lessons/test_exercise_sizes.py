@@ -55,6 +55,7 @@ def test_a_size_is_drawn_along_each_axis(name):
         assert all(it % task.multiple == 0 for it in size)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", of_exercises(KERNELS, every=29))
 def test_a_bound_that_the_listed_sizes_keep_is_refused(name):
     """Wherever the answer asks for a size, or where its block lies: what it is told is

@@ -72,6 +72,7 @@ def test_a_term_without_a_sentence_is_refused(course):
         made(course, "")
 
 
+@pytest.mark.slow
 def test_the_build_writes_it_and_the_check_sees_when_it_is_old(course, capsys):
     """As with the notebooks of the lessons."""
     (course / "README.md").write_text(README)

@@ -238,6 +238,7 @@ def test_a_ladder_that_the_page_does_not_have_is_added(tmp_path, monkeypatch):
     assert f"{'last':<44}    2,000.0 µs         1.0–3.0\n" in page
 
 
+@pytest.mark.slow
 def test_what_records_on_a_gpu_needs_nothing_that_builds_notebooks():
     """A machine with a GPU has Numba and CuPy, and no Jupyter."""
     absent = "import sys; sys.modules |= dict.fromkeys(('jupytext', 'nbformat'))\n"

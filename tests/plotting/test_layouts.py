@@ -96,6 +96,7 @@ def test_the_banks_of_a_bins_copies_are_those_that_its_wavefronts_tell(step, apa
     assert f"bin 0 lie in {len(zeros)} bank" in picture.alt
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step, apart", [(1, 32), (1, 33), (32, 1)])
 def test_a_request_takes_the_wavefronts_that_the_picture_says(step, apart):
     """As the hardware's rule has it; those that queue are as many as are hatched."""

@@ -133,6 +133,7 @@ def test_a_row_times_a_column_names_each_element_once_in_its_place():
     assert "step 0" not in places
 
 
+@pytest.mark.slow
 def test_products_stand_in_the_steps_of_a_tile():
     """Four products in two steps of two, with a line below each."""
     picture = plotting.plot_row_times_column(tile=2)

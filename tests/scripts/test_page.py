@@ -32,6 +32,7 @@ def test_the_program_says_what_the_page_says(tmp_path, monkeypatch):
     assert (1, f"\n{blocks('text')[0]}") == (said.returncode, said.stdout)
 
 
+@pytest.mark.slow
 def test_the_test_says_what_the_page_says(tmp_path):
     """From its name to the plugin's section."""
     (tmp_path / "test_places.py").write_text(blocks("python")[1], encoding="utf-8")

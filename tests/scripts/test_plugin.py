@@ -176,6 +176,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.slow
 def test_the_nearest_marker_counts_and_a_wrong_one_is_an_error(example, emulated_here):
     """That of a test goes before its module's; the other tests run."""
     (example / "tests" / "test_marked.py").write_text(MARKED)
@@ -189,6 +190,7 @@ def test_the_nearest_marker_counts_and_a_wrong_one_is_an_error(example, emulated
     assert "pytest_judge.py" not in said.stdout
 
 
+@pytest.mark.slow
 def test_settings_choose_what_fails_a_test(example, emulated_here):
     """An ini option names the kinds; an option, how many launches are judged."""
     (example / "pytest.ini").write_text("[pytest]\nemulate_fail_on = barriers\n")
@@ -240,6 +242,7 @@ def test_what_hinders_it_is_a_sentence(tmp_path, simulated):
     assert sentence in said.stderr and "Traceback" not in said.stderr
 
 
+@pytest.mark.slow
 def test_tests_keep_their_own_module_helpers(tmp_path):
     """Folders of tests often have one, and nothing of the tool's is called so."""
     (tmp_path / "helpers.py").write_text("word = 'theirs'\n")

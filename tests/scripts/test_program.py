@@ -67,6 +67,7 @@ def test_the_exit_status_is_the_programs(tmp_path, capsys, ending, status, said)
     assert said == capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_traceback_begins_at_the_programs_first_line(tmp_path):
     """No frame of ours comes before it."""
     file = program(tmp_path, "def f():\n    1 / 0\nf()\n")

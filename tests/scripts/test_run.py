@@ -243,6 +243,7 @@ def test_what_cannot_be_run_is_a_sentence(tmp_path, settings, sentence):
     assert sentence in said.stderr and "Traceback" not in said.stderr
 
 
+@pytest.mark.slow
 def test_a_program_keeps_its_own_module_helpers(tmp_path):
     """Nothing of the tool's is called `helpers`: a beginner's folder often has one."""
     file = written(tmp_path, "from helpers import word\nprint(word)\n" + RACE)
@@ -254,6 +255,7 @@ def test_a_program_keeps_its_own_module_helpers(tmp_path):
     assert "theirs" in said.stdout and "1 race" in said.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="sends a signal")
 def test_ctrl_c_reports_what_was_seen(tmp_path):
     """In the middle of the program; the status is that of an interrupt."""
@@ -276,6 +278,7 @@ def test_ctrl_c_reports_what_was_seen(tmp_path):
     assert "interrupted\n" == errors
 
 
+@pytest.mark.slow
 def test_a_terminal_without_our_characters_gets_a_report(tmp_path):
     """As on Windows, where a pipe has an old encoding."""
     said = run_apart(written(tmp_path, RACE), PYTHONIOENCODING="ascii")

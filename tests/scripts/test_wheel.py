@@ -113,6 +113,7 @@ def files(folder, room):
     ]
 
 
+@pytest.mark.slow
 def test_the_tool_works_without_the_course(with_the_tool):
     """With a module `helpers` beside the program, which is the program's own."""
     folder = with_the_tool.folder
@@ -134,6 +135,7 @@ def test_the_tool_works_without_the_course(with_the_tool):
     assert "--emulate-launches" in options.stdout
 
 
+@pytest.mark.slow
 def test_the_course_works_alone(alone):
     """The page of the machine."""
     where = alone("-c", "import helpers; print(helpers.__file__)")

@@ -360,6 +360,7 @@ def test_a_place_for_notebooks_that_cannot_be_written_is_a_sentence(course):
     assert "Traceback" not in said
 
 
+@pytest.mark.slow
 def test_what_make_mutants_does_not_count_are_mutants():
     """A line that was changed has others: `equivalents` stops where a row has none."""
     rows = EQUIVALENT.read_text(encoding="utf-8").count("[[mutant]]")

@@ -31,6 +31,7 @@ def pretend(monkeypatch):
     return installed
 
 
+@pytest.mark.slow
 def test_the_page_of_this_machine():
     """The command runs one kernel, and shows every package that the course needs."""
     said = subprocess.run(

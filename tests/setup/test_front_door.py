@@ -76,6 +76,7 @@ def test_the_front_door_offers_the_same_names_as_ever():
     assert "Device" == type(helpers.device).__name__
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line, reason", MISTAKES.values(), ids=MISTAKES)
 def test_a_mistake_of_our_own_is_raised_at_import(mistaken, line, reason):
     """`import helpers` fails at once, with the line that is wrong."""
@@ -85,6 +86,7 @@ def test_a_mistake_of_our_own_is_raised_at_import(mistaken, line, reason):
     assert line in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line, reason", MISTAKES.values(), ids=MISTAKES)
 def test_a_mistake_of_our_own_is_a_fault_on_the_page(mistaken, line, reason):
     """`python -m helpers` comes with its page, and the page with a remedy."""
@@ -97,6 +99,7 @@ def test_a_mistake_of_our_own_is_a_fault_on_the_page(mistaken, line, reason):
     assert 1 == done.returncode
 
 
+@pytest.mark.slow
 def test_a_package_that_is_absent_is_named_when_a_name_is_asked_for(mistaken):
     """And the error is chained to Python's own."""
     line = "import a_package_that_nobody_has"
@@ -108,6 +111,7 @@ def test_a_package_that_is_absent_is_named_when_a_name_is_asked_for(mistaken):
     assert "ImportError: helpers.emulate cannot be used" in said
 
 
+@pytest.mark.slow
 def test_a_package_that_fails_in_another_way_is_reported_too(mistaken):
     """NumPy 2.5 lacks a function: importing numba-cuda ends in AttributeError."""
     line = "import json; json.loads('no')"

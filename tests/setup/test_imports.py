@@ -4,6 +4,8 @@ import subprocess
 import sys
 from functools import cache
 
+import pytest
+
 from tests.paths import ROOT
 
 BROUGHT = """
@@ -80,6 +82,7 @@ def test_importing_the_tool_brings_the_verbs_alone():
     assert named("thirty_two_lanes", TOOL) == ours(brought("thirty_two_lanes"))
 
 
+@pytest.mark.slow
 def test_importing_the_course_brings_its_verbs_and_figures():
     """No judge of exercises, and no more of the tool than they say."""
     tool = named("thirty_two_lanes", TOOL) | named(
@@ -101,6 +104,7 @@ def test_importing_us_brings_of_others_what_numba_cuda_brings():
         assert others <= {"difflib", "gzip", "pkgutil", "tomllib", "numba.mviewbuf"}
 
 
+@pytest.mark.slow
 def test_a_plain_launch_brings_no_judge():
     """Judges and reports come with `emulate`."""
     launch = "from numba import cuda; cuda.jit(lambda: None)[1, 32]()"
@@ -111,6 +115,7 @@ def test_a_plain_launch_brings_no_judge():
     assert "thirty_two_lanes.emulator.report" not in found
 
 
+@pytest.mark.slow
 def test_a_figure_brings_matplotlib():
     """So the test above would notice it."""
     drawn = "helpers.plot_warps(40)._repr_mimebundle_()"

@@ -178,6 +178,7 @@ def test_arguments_marked_in_and_out():
     assert [2] * 32 == out.tolist()
 
 
+@pytest.mark.slow
 def test_names_bound_before_helpers_is_imported_work():
     """`from numba.cuda import …` may come first: methods are answered, not names."""
     program = """

@@ -145,6 +145,7 @@ def test_a_generalised_ufunc_has_several_results_and_takes_numbers():
     )
 
 
+@pytest.mark.slow
 def test_a_reduction_takes_what_numba_offers():
     """A first value, fewer elements, where the result goes, a stream."""
     total = cuda.reduce(lambda a, b: a + b)

@@ -170,6 +170,7 @@ def test_every_random_pattern_was_counted():
     assert {case.name for case in patterns()} == set(recorded["patterns"])
 
 
+@pytest.mark.slow
 @counted
 def test_random_patterns_count_as_on_the_gpu():
     """Requests, sectors, wavefronts and conflicts are equal, but for what the page

@@ -13,6 +13,7 @@ from thirty_two_lanes.emulator.machine import batch, machine
 from thirty_two_lanes.emulator.machine.warps import Warp
 
 
+@pytest.mark.slow
 def test_a_lock_within_a_warp_ends():
     """32 threads enter one after the other, though the others spin."""
 
@@ -325,6 +326,7 @@ def test_a_block_may_wait_for_one_that_waits_itself(who):
     assert [1] * 128 == out.tolist()
 
 
+@pytest.mark.slow
 def test_a_long_loop_beside_one_that_waits_is_no_circle():
     """Of two branches of one warp one spins, and the other counts for long."""
 

@@ -60,6 +60,7 @@ def test_elements_of_the_same_size_may_have_gaps():
     assert expected.tolist() == stored(as_float, a, shape=(4, 3), dtype=np.float32)
 
 
+@pytest.mark.slow
 def test_a_thread_s_own_array_is_seen_as_bytes_and_back():
     """Shared, dynamic shared and local arrays are bytes, too."""
 

@@ -61,6 +61,7 @@ def test_a_loop_that_counts_without_an_end_ends_the_walk():
     assert 5 in numbers_of(case).bounds
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name, old, new, told",
     [

@@ -16,6 +16,7 @@ CLAMPED = {
 DRAWS = [(name, seed) for name in CLAMPED for seed in range(1, 21)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("clamped, seed", beside([("both", 3)], DRAWS))
 def test_who_clamps_an_index_and_guards_no_load_is_refused_in_no_draw(clamped, seed):
     """Idle threads load what others do; in the third draw, three of four are idle."""

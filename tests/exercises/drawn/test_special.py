@@ -25,6 +25,7 @@ WRONG = [  # for values that random numbers do not have
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name, old, new", WRONG)
 def test_who_is_wrong_for_a_value_that_is_hardly_ever_drawn_is_refused(name, old, new):
     task = exercise(name)

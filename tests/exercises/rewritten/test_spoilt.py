@@ -185,6 +185,7 @@ SAME = {  # what makes no difference, and why
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", of_exercises(KERNELS, every=40))
 def test_each_number_counts_as_it_is(name):
     """Wherever the answer loads an element of an input: its sign, its fraction, and the

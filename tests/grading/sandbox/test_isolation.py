@@ -334,6 +334,7 @@ def test_the_container_is_given_no_network_and_no_rights():
     assert str(ROOT / "lessons") not in line
 
 
+@pytest.mark.slow
 def test_without_isolation_the_grader_says_so_loudly(monkeypatch):
     """The level is chosen by what starts here."""
     monkeypatch.setattr(isolation, "has_bubblewrap", lambda: False)

@@ -100,6 +100,7 @@ def test_of_messages_without_end_the_first_are_handed_over(nursery):
     assert ["1"] * MOST_MESSAGES == nursery.ask(request, SHORT)["messages"]
 
 
+@pytest.mark.slow
 def test_what_was_written_before_a_limit_was_met_is_read(nursery):
     """Also by who is over it the first time that anybody counts."""
     code = "import threading, time\nseen = 3\nfor _ in range(9):\n"
@@ -221,6 +222,7 @@ def test_no_answer_is_taken_for_that_of_the_next_one(fake):
     assert first != new.process.pid
 
 
+@pytest.mark.slow
 def test_what_a_submission_started_ends_with_it(nursery):
     """Also what left its group and lost its parent."""
     code = (
@@ -235,6 +237,7 @@ def test_what_a_submission_started_ends_with_it(nursery):
     wait_until(lambda: len(its.children(recursive=True)) <= 1)  # of bubblewrap itself
 
 
+@pytest.mark.slow
 @needs_isolation
 def test_who_starts_processes_is_the_last_one_of_its_sandbox(nursery):
     """The next one cannot count them; who starts none leaves the process warm."""
@@ -243,6 +246,7 @@ def test_who_starts_processes_is_the_last_one_of_its_sandbox(nursery):
         assert is_kept == bool(nursery.process)
 
 
+@pytest.mark.slow
 def test_who_dies_before_it_begins_is_not_graded(monkeypatch):
     """It was no line of a submission: the machine's fault is no answer."""
     program = (
@@ -275,6 +279,7 @@ def test_a_nursery_that_cannot_begin_says_why(monkeypatch):
         Nursery("collect").begin()
 
 
+@pytest.mark.slow
 def test_the_environment_of_a_submission_is_nearly_empty(nursery, monkeypatch):
     """No secret of whoever grades is in it."""
     monkeypatch.setenv("GITHUB_TOKEN", "a secret")
@@ -327,6 +332,7 @@ def test_without_isolation_root_runs_no_submission(monkeypatch):
         nursery_at("process").begin()
 
 
+@pytest.mark.slow
 def test_a_nursery_without_isolation_works_as_well(nursery):
     """Where nothing better is to be had; the grader says so."""
     plain = nursery if nursery.level == "process" else nursery_at("process")

@@ -162,6 +162,7 @@ with open("x", "rb") as file:
     assert "[b'here', 1, 63, 4096, 5]" == seen(nursery, "found", code)
 
 
+@pytest.mark.slow
 def test_a_crash_is_no_business_of_the_machine_s(nursery):
     """Its kernel may start a program beyond the sandbox for each; at a limit of 1 it
     does not (`fs/coredump.c`; not tried), and writes no file either, which is.

@@ -16,6 +16,7 @@ from tests.grading.asking import ended, needs_isolation
 from tests.quick import slow
 
 
+@pytest.mark.slow
 @needs_isolation
 def test_too_many_processes_end_all_of_them(nursery):
     """They are counted; without a sandbox they might be faster than that."""
@@ -39,6 +40,7 @@ def test_they_are_counted_while_it_writes(nursery, what):
     assert "started too many processes" == how
 
 
+@pytest.mark.slow
 @needs_isolation
 def test_threads_are_counted_whatever_a_process_is_called(nursery):
     """A process chooses its name, which is above that count in its status."""
@@ -49,6 +51,7 @@ def test_threads_are_counted_whatever_a_process_is_called(nursery):
     assert "started too many processes" == how
 
 
+@pytest.mark.slow
 @needs_isolation
 def test_memory_counts_that_of_all_processes_together(nursery):
     """Each of them may be within its own limit."""
@@ -59,6 +62,7 @@ def test_memory_counts_that_of_all_processes_together(nursery):
     assert "used too much memory" == ended(nursery, code, resident_bytes=2**28)[0]
 
 
+@pytest.mark.slow
 @needs_isolation
 def test_memory_of_programs_counts_in_full_and_copies_take_none(nursery):
     """A program has no copy of the warm process, and what is forked has one."""
@@ -71,6 +75,7 @@ def test_memory_of_programs_counts_in_full_and_copies_take_none(nursery):
     assert "done" == ended(nursery, copies + "time.sleep(.3)", resident_bytes=2**28)[0]
 
 
+@pytest.mark.slow
 @needs_isolation
 def test_memory_counts_where_the_first_thread_has_ended(nursery):
     """The kernel shows none there any more, though the others hold it."""
@@ -134,6 +139,7 @@ def test_signals_without_end_do_not_keep_the_warm_process_busy(monkeypatch):
     assert len(looks) < 100
 
 
+@pytest.mark.slow
 @needs_isolation
 def test_sockets_are_counted(nursery):
     """Of all processes; what waits in them is in no process's memory."""

@@ -74,6 +74,7 @@ def test_a_lesson_can_be_opened_by_a_link(linked):
     assert "1 + 1" == code.source
 
 
+@pytest.mark.slow
 def test_a_build_with_an_address_is_whole(linked):
     """The README and the notebook get it, and a check finds both in step."""
     assert 0 == main([], linked)
@@ -111,6 +112,7 @@ def test_a_readme_without_marks_is_told_which():
         with_address("", Project(ADDRESS, "1.0"), "")
 
 
+@pytest.mark.slow
 def test_a_notebook_alone_brings_what_is_missing(linked, tmp_path):
     """What is ours stays; another package of that name makes room; a file of that name
     beside the notebook, which hides ours, is named.

@@ -38,6 +38,7 @@ def gathered_pages(folder):
     return [it for it in folder.rglob("*") if it.suffix in pages.PAGES]
 
 
+@pytest.mark.slow
 def test_each_link_leads_to_a_page_or_to_a_term_of_the_glossary(gathered):
     """Sphinx would say so, too, but is not everywhere."""
     glossary = texts_of(gathered / "notebooks/glossary.ipynb")

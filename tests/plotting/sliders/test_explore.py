@@ -88,6 +88,7 @@ def test_what_draws_no_picture_is_refused():
         explore(lambda n: None, n=[1, 2])
 
 
+@pytest.mark.slow
 def test_each_position_is_the_picture_that_the_function_draws():
     """In the order of the arguments, the last one's values first."""
     choices = {"blocks": [1, 2, 3], "threads": [8, 4]}
@@ -153,6 +154,7 @@ def test_two_builds_are_the_same():
     assert once._repr_html_() == again._repr_html_()
 
 
+@pytest.mark.slow
 def test_a_script_needs_no_notebook():
     """In plain Python an exploration is its first picture; nothing else is loaded."""
     source = (
