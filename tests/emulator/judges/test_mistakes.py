@@ -36,10 +36,11 @@ def zeros(*shape, dtype=np.float32):
         ("2 * a[i]", "the number 2 "),
         ("a[i] / 4294967296.0", "the number 4294967296.0 "),
         ("a[i] + 1e-20", "the number 1e-20 "),
-        ("a[i] + i", "an integer"),
+        ("a[i] + i", "the integer `i` makes"),
         ("a[i] * factor", "the argument `factor`"),
         ("i / 3", "dividing integers gives a float64"),
-        ("math.sqrt(i)", "an integer"),
+        ("a[i] + (i + 1)", "an integer makes this a float64"),
+        ("math.sqrt(i)", "the integer `i` makes"),
     ],
 )
 def test_float64_among_float32_is_told_with_what_makes_it(expression, cause):

@@ -125,7 +125,7 @@ def test_an_index_outside_along_an_axis_names_the_axis():
 
     text = message(IndexError, plane, 1, 1, np.zeros((3, 5)), 2, 5, np.zeros(1))
     assert "writes a[2, 5]" in text and "along axis 1 the last index is 4" in text
-    assert "`if i < a.shape[1]:`" in text
+    assert "`if col < a.shape[1]:`" in text
     text = message(IndexError, plane, 1, 1, np.zeros((3, 5)), 3, 4, np.zeros(1))
     assert "along axis 0 the last index is 2" in text and "a.shape[0]" in text
     text = message(IndexError, gather_one, 1, 1, np.zeros(0), 0, np.zeros(1))
@@ -133,7 +133,7 @@ def test_an_index_outside_along_an_axis_names_the_axis():
     text = message(IndexError, gather_one, 1, 1, np.zeros(4), -5, np.zeros(1))
     assert "counts from the end; this one goes too far" in text
     text = message(IndexError, gather_one, 1, 1, np.zeros(4), 4, np.zeros(1))
-    assert "`if i < a.size:`" in text
+    assert "`if index < a.size:`" in text
 
 
 def test_parts_of_arrays_are_stored_element_by_element():

@@ -56,10 +56,12 @@ class NoRowError(ExplainedError, KeyError):
 
 class KernelIndexError(ExplainedError, IndexError):
     """An index outside its array, seen while a kernel ran; by the first thread in `at`,
-    (block, warp, lane) among the blocks that ran together.
+    (block, warp, lane) among the blocks that ran together. `outside` says which index
+    it was, for the advice, of which one change of the source may be the `edit`.
     """
 
     at = ()
+    outside = edit = None
 
 
 class NoValueError(Exception):
@@ -69,7 +71,12 @@ class NoValueError(Exception):
 
 
 class BarrierError(ExplainedError, RuntimeError):
-    """Threads wait at a barrier, or for lanes of a mask, and would wait for ever."""
+    """Threads wait at a barrier, or for lanes of a mask, and would wait for ever: at
+    these `sites`. One change of the source that mends it may be the `edit`.
+    """
+
+    sites = ()
+    edit = None
 
 
 class NoProgressError(ExplainedError, RuntimeError):

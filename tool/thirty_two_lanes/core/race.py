@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from thirty_two_lanes.core.advice.edit import Advice
 from thirty_two_lanes.core.errors import wrapped
 from thirty_two_lanes.core.hardware import WARP_SIZE
 from thirty_two_lanes.core.source import WIDEST_LINE, Site
@@ -78,7 +79,9 @@ class Race:
     cells, which is `value` where it is known and the same in all cells.
     `update` says that threads load and store the same cell in one line; `second_cell`
     is what the second line calls the cell, if its array overlaps with the first one's;
-    `next_turn`, that the second access is of a loop's next iteration.
+    `next_turn`, that the second access is of a loop's next iteration; `apart`, that
+    both never are of one iteration; `advice`, what the kernel's source shows to be
+    missing, where it is at hand.
     """
 
     kind: str
@@ -99,6 +102,8 @@ class Race:
     update: bool = False
     second_cell: str = ""
     next_turn: bool = False
+    apart: bool = False
+    advice: Advice | None = None
 
     @property
     def title(self) -> str:
@@ -133,6 +138,8 @@ class Race:
     @property
     def remedy(self) -> str:
         """What would order the two lines."""
+        if self.advice:
+            return self.advice.sentence
         if self.second_cell:
             arrays = [it.partition("[")[0] for it in (self.cell, self.second_cell)]
             return (

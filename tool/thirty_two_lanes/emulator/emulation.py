@@ -122,7 +122,7 @@ class Emulation(Verb):
                 launch.memory.restore()
                 self._look(bound(quiet=True), [again])
             launch.memory.release()
-            made = self._made(launch, judges, path)
+            made = self._made(launch, judges, path, error)
             if error is not None:
                 raise with_what_was_found(error, made)
         return made
@@ -139,12 +139,12 @@ class Emulation(Verb):
                 listener(Warps(0, 0, launch.geometry.blocks))
             return error
 
-    def _made(self, launch, judges, path) -> Run:
+    def _made(self, launch, judges, path, error) -> Run:
         return Run(
             launch.program.name,
             launch.geometry.blocks,
             launch.geometry.threads,
-            **judge(self.kernel, judges),
+            **judge(self.kernel, judges, error),
             function=self.kernel.py_func,
             data_path=path and path.table(),
         )

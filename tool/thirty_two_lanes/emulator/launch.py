@@ -11,6 +11,7 @@ shows what an error of the emulator's own came from, and every traceback whole.
 import math
 import os
 
+from thirty_two_lanes.core.advice.advise import advised
 from thirty_two_lanes.core.device_memory import note_array_written
 from thirty_two_lanes.core.errors import LaunchError
 from thirty_two_lanes.emulator.codegen.set_checks import with_set_checks
@@ -80,10 +81,13 @@ def run(kernel, launch, listeners=None):
     raise_noted(launch.memory)
 
 
-def judge(kernel, judges) -> dict:
-    """What the judges found in the launch that they listened to, by name on a Run."""
+def judge(kernel, judges, stopped=None) -> dict:
+    """What the judges found in the launch that they listened to, by name on a Run;
+    `stopped` is the error that ended it.
+    """
     with faults_of(kernel.py_func):
-        return {name: judge.table() for name, judge in judges.items()}
+        tables = {name: judge.table() for name, judge in judges.items()}
+        return advised(kernel.py_func, tables, stopped)
 
 
 def run_plainly(kernel, config, arguments, types):

@@ -5,9 +5,15 @@ The machine says at which site it stopped; here it becomes a sentence.
 
 from contextlib import contextmanager
 
+from thirty_two_lanes.core.advice.advise import (
+    advice_on_barriers,
+    advice_on_bounds,
+)
 from thirty_two_lanes.core.errors import (
+    BarrierError,
     ExplainedError,
     KernelError,
+    KernelIndexError,
     NoValueError,
     UnsupportedError,
 )
@@ -31,6 +37,9 @@ def explained(kernel, launch):
         if launch.stopped_at is None:
             raise
         raise at(function, line_of(launch), str(error), type(error)) from error
+    except (BarrierError, KernelIndexError) as error:
+        advise(function, error)
+        raise
     except (ExplainedError, Warning):
         raise
     except NoValueError as error:
@@ -39,6 +48,20 @@ def explained(kernel, launch):
         raise _no_value(error.args[0], launch.stopped_at) from error
     except Exception as error:
         raise unknown(function, error, line_of(launch)) from error
+
+
+def advise(function, error):
+    """Say which guard is missing, or where a barrier belongs, in the kernel's own
+    words, where its source is at hand.
+    """
+    if isinstance(error, BarrierError):
+        advice = error.sites and advice_on_barriers(function, error.sites)
+    else:
+        advice = error.outside and advice_on_bounds(function, error.outside)
+    if advice:
+        facts = str(error).partition("  Remedy: ")[0]
+        error.args = (f"{facts}  Remedy: {advice.sentence}",)
+        error.edit = advice.edit
 
 
 def _no_value(name, site):

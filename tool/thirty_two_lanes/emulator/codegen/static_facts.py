@@ -166,7 +166,9 @@ def _cause(definitions, operation):
     """Why an operation is float64, None when what it is made of was so before."""
     dtypes = [definitions.type_of(o) for o in operation.operands]
     if all(getattr(dtype, "kind", "") in "iu" for dtype in dtypes):
-        return "division", ""
+        names = [isinstance(o, str) and ir.source_name(o) for o in operation.operands]
+        named = all(names) and operation.operator == "truediv"
+        return "division", " / ".join(f"float32({it})" for it in names if named)
     numbers = [o for o in operation.operands if isinstance(o, ir.Const)]
     others = [o for o in operation.operands if not isinstance(o, ir.Const)]
     before = [o for o in others if not _widened(definitions, o)]
@@ -179,7 +181,17 @@ def _cause(definitions, operation):
         return None
     if numbers:
         return "number", _written(numbers[0].value)
-    return "integer", ""
+    return "integer", _integer(definitions, others, operation.site)
+
+
+def _integer(definitions, operands, site) -> str:
+    """What the source calls the integer among operands; "" where it has no name."""
+    for operand in operands:
+        for cast in definitions.made.get(operand, ()):
+            if isinstance(cast, ir.Cast) and _is_integer(definitions, cast):
+                named = isinstance(cast.operand, str) and ir.source_name(cast.operand)
+                return without_inlined(named, site.text) if named else ""
+    return ""
 
 
 def _written(number) -> str:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from thirty_two_lanes.core.advice.edit import Advice
 from thirty_two_lanes.core.errors import wrapped
 from thirty_two_lanes.core.source import Site
 from thirty_two_lanes.core.words import Finding, counted
@@ -26,6 +27,7 @@ class Missing(NamedTuple):
     blocks: int
     thread: str  # the first of them
     block: str
+    advice: Advice | None = None  # what the source shows, where it is at hand
 
     @property
     def line(self) -> int:
@@ -40,6 +42,13 @@ class Missing(NamedTuple):
             return f"waiting at the barrier of {where}"
         returned = "return" in self.elsewhere.text.split()
         return f"{'returned at' if returned else 'ended after'} {where}"
+
+    @property
+    def remedy(self) -> str:
+        """What lets all threads come to it."""
+        if self.advice:
+            return self.advice.sentence
+        return "Let all threads reach it: guard the work, not the barrier"
 
     @property
     def finding(self) -> Finding:
@@ -57,8 +66,7 @@ class Missing(NamedTuple):
             "barriers",
             f"barrier missed by {threads}, {self.how}",
             f"{threads} of {blocks} missed this barrier ({self.how}); the first is "
-            f"thread {self.thread} of block {self.block}. {gpu}. Let all threads reach "
-            "it: guard the work, not the barrier.",
+            f"thread {self.thread} of block {self.block}. {gpu}. {self.remedy}.",
             self.threads,
             self.elsewhere,
         )

@@ -245,8 +245,9 @@ def _uncovered(site, traffic, axis, threads):
 
 _CAUSES = {
     "number": "the number {0} is a float64: write `float32({0})`",
-    "division": "dividing integers gives a float64: write `float32(i) / float32(n)`",
-    "integer": "an integer makes this a float64: convert it with `float32(i)`",
+    "division": "dividing integers gives a float64: write `{0}`",
+    "integer": "the integer `{0}` makes this a float64: convert it with `float32({0})`",
+    "an integer": "an integer makes this a float64: convert it with `float32(...)`",
     "variable": "`{0}` starts as a Python number, a float64: start with `float32(...)`",
     "argument": "the argument `{0}` is a float64: pass `np.float32(...)`",
 }
@@ -265,7 +266,11 @@ def _of_float64(found):
         also = f", as {len(lines)} more lines do ({shown})"
         if len(lines) == 1:
             also = f", as line {shown} does"
-    cause = _CAUSES[first.cause].format(first.what)
+    what = first.what
+    if first.cause == "division":
+        what = what or "float32(i) / float32(n)"
+    unnamed = first.cause == "integer" and not what
+    cause = _CAUSES["an integer" if unnamed else first.cause].format(what)
     yield LineWarning(
         first.site,
         "float64",

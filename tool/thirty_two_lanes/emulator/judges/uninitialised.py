@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from thirty_two_lanes.core.advice.edit import Edit
 from thirty_two_lanes.core.errors import wrapped
 from thirty_two_lanes.core.events import Warps
 from thirty_two_lanes.core.source import Site
@@ -36,6 +37,7 @@ class Uninitialised(NamedTuple):
     array: str
     space: str
     count: int
+    edit: Edit | None = None  # one that gives them a value, where the source shows it
 
     @property
     def line(self) -> int:

@@ -265,7 +265,7 @@ def _divergence(batch, block, column):
         if other < 0
         else f"wait at the barrier of line {barriers[other].site.line}"
     )
-    return BarrierError(
+    error = BarrierError(
         f"the barrier of line {site.line} is reached by {arrived:,} of the "
         f"{len(column):,} threads "
         f"of block {block_id}: {_threads(missing)} {where}\n"
@@ -276,6 +276,8 @@ def _divergence(batch, block, column):
         "of the `if`, or of the loop that some threads leave, and guard the work, not "
         "the barrier"
     )
+    error.sites = (site,) if other < 0 else (site, barriers[other].site)
+    return error
 
 
 def _on_hardware(column, first):

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from thirty_two_lanes.core.advice.bounds import Outside
 from thirty_two_lanes.core.errors import KernelError, KernelIndexError
 from thirty_two_lanes.core.events import NegativeIndex, Overflow
 from thirty_two_lanes.core.hardware import WARP_SIZE
@@ -96,7 +97,9 @@ def out_of_bounds(warp, reference, array, indices, axis, active):
     size = shape[axis]
     most = f"the last index is {size - 1}" if size else "there is no index"
     below = _below_zero(index[axis], indices[axis].dtype)
-    remedy = _remedy(index[axis], below, size, name, axis, len(shape), array.space)
+    kind, ndim = reference.kind, len(shape)
+    outside = Outside(site, name, kind, axis, ndim, index[axis], size, below)
+    remedy = _remedy(outside, array.space)
     error = KernelIndexError(
         f"line {site.line} {verb} {name}[{written}], but `{name}` has shape "
         f"{shape}: along axis {axis} {most}\n"
@@ -104,7 +107,7 @@ def out_of_bounds(warp, reference, array, indices, axis, active):
         f"  {site.place}, thread {thread} of block {block_id}\n"
         f"  Remedy: {remedy}"
     )
-    error.at = block, warp.number, lane
+    error.at, error.outside = (block, warp.number, lane), outside
     return error
 
 
@@ -147,7 +150,10 @@ def _below_zero(index, dtype):
     return 2**bits - index if dtype.kind == "u" and index >= 2 ** (bits - 1) else 0
 
 
-def _remedy(index, below, size, name, axis, ndim, space):
+def _remedy(outside, space):
+    index, below, size, name = (
+        outside.index, outside.below, outside.size, outside.array
+    )
     if size == 0 and space == "shared":
         return (
             f"`{name}` is dynamic shared memory, and this launch gives it none: its "
@@ -167,10 +173,9 @@ def _remedy(index, below, size, name, axis, ndim, space):
             "a negative index counts from the end; this one goes too far: guard it, "
             "`if i >= 0:`, where i is the index that this line uses"
         )
-    length = f"{name}.size" if ndim == 1 else f"{name}.shape[{axis}]"
     return (
-        f"let the threads beyond the end do nothing: `if i < {length}:`, where i is "
-        "the index that this line uses"
+        "let the threads beyond the end do nothing: "
+        f"`if i < {outside.length}:`, where i is the index that this line uses"
     )
 
 

@@ -53,6 +53,9 @@ def _record(record, names):
         return {name: _plain(getattr(record, name)) for name in names}
     fields = record._asdict()
     site = _site(fields.pop("site"))
+    if "advice" in fields:
+        fields["advice"] = record.remedy
+    fields.pop("edit", None)
     return {**site, **{k: _plain(v) for k, v in fields.items()}}
 
 

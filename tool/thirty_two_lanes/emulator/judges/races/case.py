@@ -13,6 +13,9 @@ SCOPES = (*LEVELS, "copy")
 CONFLICTS = np.array([[0, 2, 2, 0], [1, 3, 3, 1], [1, 3, 0, 0], [0, 2, 0, 0]])
 
 
+TURN = 1 << 20  # references of a program, at most: a turn of a loop in an access's time
+
+
 class HazardCase(NamedTuple):
     """What hazards are counted by, as numbers or as columns of them; `kind` and `scope`
     are places in KINDS and SCOPES, `earlier` and `later` in a recorder's places.
@@ -27,7 +30,8 @@ class HazardCase(NamedTuple):
 
 class Hazards(NamedTuple):
     """The hazards of one case: how many, and cell and threads of the first; the bits of
-    the value that all of them store, None where there are several.
+    the value that all of them store, None where there are several; whether no two of
+    the accesses that were looked at are of one turn of a loop.
     """
 
     case: HazardCase
@@ -36,6 +40,7 @@ class Hazards(NamedTuple):
     cell: int
     threads: tuple[int, int]
     value: int | None = None
+    apart: bool = False
 
 
 def only_value(values) -> int | None:

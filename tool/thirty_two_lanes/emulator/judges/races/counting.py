@@ -9,6 +9,7 @@ import numpy as np
 
 from thirty_two_lanes.emulator.judges.races.case import (
     CONFLICTS,
+    TURN,
     HazardCase,
     Hazards,
     only_value,
@@ -89,10 +90,13 @@ class Level:
         np.maximum.at(largest, place_of, by_group)
         exact = bool(np.bincount(place_of).max() == 1)
         one = a[np.lexsort((them.thread[a], them.cell[a]))[0]]
-        threads = them.thread[one], them.thread[self._example(one, b)]
+        other = self._example(one, b)
+        threads = them.thread[one], them.thread[other]
+        apart = bool(them.latest[one] // TURN < them.soonest[other] // TURN)
         count, cell = int(largest.sum()), int(them.cell[one])
         value = only_value(them.value[a])
-        return Hazards(case, count, exact, cell, tuple(map(int, threads)), value)
+        threads = tuple(map(int, threads))
+        return Hazards(case, count, exact, cell, threads, value, apart)
 
     def _example(self, one, b):
         """The first later access that makes a hazard with the access `one`."""

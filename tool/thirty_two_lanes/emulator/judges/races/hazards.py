@@ -16,6 +16,7 @@ from thirty_two_lanes.core.race import LEVELS, level_of, unordered
 from thirty_two_lanes.emulator.judges.races.case import (
     CONFLICTS,
     KINDS,
+    TURN,
     HazardCase,
     Hazards,
     only_value,
@@ -90,7 +91,8 @@ def _summed(found):
         exact = all(it.exact for it in all_of_one)
         first = all_of_one[0]
         value = first.value if len({it.value for it in all_of_one}) == 1 else None
-        yield first._replace(count=count, exact=exact, value=value)
+        apart = all(it.apart for it in all_of_one)
+        yield first._replace(count=count, exact=exact, value=value, apart=apart)
 
 
 def listed(accesses, clocks=None, happens_before=None) -> list[Hazards]:
@@ -109,6 +111,7 @@ def listed(accesses, clocks=None, happens_before=None) -> list[Hazards]:
     order, start = in_order(number, a.cell, a.thread, b.thread)
     first = order[start]
     number, weight, value = number[first], a.weight[first], a.value[first]
+    apart = (a.latest // TURN < b.soonest // TURN)[first]
     found = []
     for this, at in zip(*np.unique(number, return_index=True), strict=True):
         n = first[at]
@@ -116,7 +119,8 @@ def listed(accesses, clocks=None, happens_before=None) -> list[Hazards]:
         here = number == this
         facts = int(weight[here].sum()), exact, int(a.cell[n])
         threads = int(a.thread[n]), int(b.thread[n])
-        found.append(Hazards(one, *facts, threads, only_value(value[here])))
+        more = only_value(value[here]), bool(apart[here].all())
+        found.append(Hazards(one, *facts, threads, *more))
     return found
 
 

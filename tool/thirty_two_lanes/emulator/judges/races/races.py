@@ -184,6 +184,7 @@ class RaceJudge:
             exact=hazards.exact,
             second_cell=second_cell if second_cell != cell else "",
             next_turn=next_turn,
+            apart=hazards.apart,
         )
 
     def _value(self, hazards) -> str:
@@ -253,7 +254,8 @@ def together(races) -> list[Race]:
         known = found.setdefault(case, race)
         if known is not race:
             most = max(known.hazards, race.hazards)
-            found[case] = replace(known, hazards=most, exact=False)
+            apart = known.apart and race.apart
+            found[case] = replace(known, hazards=most, exact=False, apart=apart)
     return [*found.values()]
 
 

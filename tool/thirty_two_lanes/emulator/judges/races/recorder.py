@@ -13,11 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from thirty_two_lanes.emulator.judges.gathering import WEIGHTS, as_bits
-from thirty_two_lanes.emulator.judges.races.case import Places
+from thirty_two_lanes.emulator.judges.races.case import TURN, Places
 from thirty_two_lanes.emulator.judges.races.clocks import LANES, active_rows, split
 from thirty_two_lanes.emulator.judges.races.merged import COLUMNS, merged
 
-TURN = 1 << 20  # references of a program, at most
 BLOCKS = 1 << 32  # of a grid, at most: each has cells of its own in shared memory
 MANY = 1 << 19  # rows that are worth merging
 

@@ -1,0 +1,242 @@
+"""What advice says where strangers were told something wrong: each a kernel of a few
+lines that they had, or one like it.
+"""
+
+import linecache
+
+import numpy as np
+import pytest
+from numba import cuda, float32, int32
+
+from tests.emulator.advice.trying import tried
+
+
+def told(kernel, config, *arguments):
+    """The sentences of a launch's advice, of which each edit is right."""
+
+    def fresh():
+        return [it.copy() if hasattr(it, "copy") else it for it in arguments]
+
+    found = tried("", kernel, config, fresh)
+    assert [] == [it.found for it in found if it.edit and not it.right]
+    return [it.sentence for it in found]
+
+
+def ones(count=64):
+    return np.ones(count, np.float32)
+
+
+def test_a_barrier_that_stands_there_already_is_not_advised():
+    """It is missing at the loop's end, in whichever order the run met the lines."""
+
+    @cuda.jit
+    def rounds(part, a):
+        t = cuda.threadIdx.x
+        for r in range(8):
+            part[t] = a[t] + r
+            cuda.syncthreads()
+            if t == 0:
+                for j in range(1, 64):
+                    part[0] += part[j]
+
+    sentences = told(rounds, (1, 64), ones(), ones())
+
+    assert len(sentences) > 1
+    assert all("`cuda.syncthreads()` at the end of the loop" in it for it in sentences)
+
+
+def test_the_smallest_of_several_is_kept_by_an_atomic():
+    """A barrier within the `if` would be missed."""
+
+    @cuda.jit
+    def smallest(v, best):
+        i = cuda.grid(1)
+        if v[i] < best[0]:
+            best[0] = v[i]
+
+    sentences = told(smallest, (2, 32), np.arange(64)[::-1], np.full(1, 99))
+
+    assert all("write `cuda.atomic.min(best, 0, v[i])`" in it for it in sentences)
+    assert len(sentences) == 4
+
+
+def test_the_first_of_several_has_a_sentence():
+    """With its place, which no single atomic keeps."""
+
+    @cuda.jit
+    def nearest(v, best):
+        i = cuda.grid(1)
+        if v[i] < best[0]:
+            best[0] = v[i]
+            best[1] = i
+
+    sentences = told(nearest, (2, 32), np.arange(64)[::-1], np.full(2, 99))
+
+    assert any("put both into one integer" in it for it in sentences)
+
+
+def test_a_lock_is_released_by_a_fence_and_an_atomic():
+    """No barrier belongs into it."""
+
+    @cuda.jit
+    def locked(lock, total):
+        if cuda.threadIdx.x == 0:
+            while cuda.atomic.cas(lock, 0, 0, 1) != 0:
+                pass
+            total[0] += 1
+            lock[0] = 0
+
+    zero = np.zeros(1, np.int32)
+    sentences = told(locked, (3, 32), zero, zero)
+
+    assert sentences and all("`cuda.threadfence()`" in it for it in sentences)
+    assert all("`cuda.atomic.exch(lock, 0, 0)`" in it for it in sentences)
+
+
+def test_a_lock_guards_nothing_that_is_outside_of_it():
+    """A read before it, of what others store in it."""
+
+    @cuda.jit
+    def peeps(lock, total, out):
+        if cuda.threadIdx.x == 0:
+            out[cuda.blockIdx.x] = total[0]
+            while cuda.atomic.cas(lock, 0, 0, 1) != 0:
+                pass
+            total[0] += 1
+            cuda.threadfence()
+            cuda.atomic.exch(lock, 0, 0)
+
+    zero = np.zeros(1, np.int32)
+    (sentence,) = told(peeps, (3, 32), zero, zero, np.zeros(3, np.int32))
+
+    assert "The lock `lock` of line" in sentence and "has to guard both" in sentence
+
+
+def test_a_reduction_within_a_warp_is_told_of_lanes_that_are_not_in_step():
+    """And of shuffles; each step needs a `syncwarp`."""
+
+    @cuda.jit
+    def last_steps(a, out):
+        s = cuda.shared.array(64, float32)
+        t = cuda.threadIdx.x
+        s[t] = a[t]
+        cuda.syncthreads()
+        if t < 32:
+            s[t] += s[t + 32]
+            s[t] += s[t + 16]
+        if t == 0:
+            out[0] = s[0]
+
+    sentences = told(last_steps, (1, 64), ones(), ones(1))
+
+    assert all(it.startswith("Lanes of a warp need not run in") for it in sentences)
+    assert all("`cuda.syncwarp()`" in it for it in sentences)
+    assert all("`cuda.shfl_down_sync`" in it for it in sentences)
+
+
+def test_a_flag_between_blocks_has_a_sentence():
+    """Fences, atomics, or a launch of its own."""
+
+    @cuda.jit
+    def announced(flag, out):
+        if cuda.threadIdx.x == 0:
+            if cuda.blockIdx.x == 0:
+                out[0] = 5
+                flag[0] = 1
+            else:
+                while flag[0] == 0:
+                    pass
+                out[1] = out[0]
+
+    zero = np.zeros(2, np.int32)
+    sentences = told(announced, (2, 32), zero, zero)
+
+    assert any("`flag` is a flag for which line" in it for it in sentences)
+
+
+@pytest.mark.parametrize(
+    "guard, told_of",
+    [
+        ("if i <= a.size:", "wrong by one: write `<` in place of `<=`"),
+        ("if a.size >= i:", "wrong by one: write `>` in place of `>=`"),
+        ("if True:", "let the threads beyond the end do nothing: `if i < a.size:`"),
+        ("if i < out.size:", "do nothing: `if i < a.size:`"),
+    ],
+)
+def test_a_guard_is_wrong_by_one_or_is_missing(guard, told_of):
+    """By what stands there, and in the kernel's own words."""
+    text = f"""
+def guarded(a, out):
+    i = cuda.grid(1)
+    {guard}
+        out[i] = a[i]
+"""
+    (sentence, *_) = told(made(text), (3, 32), ones(), ones(96))
+
+    assert told_of in sentence
+
+
+def test_a_guard_names_the_index_that_needs_it():
+    """One that is there for another index is not asked for again."""
+    text = """
+def changes(a, out):
+    i = cuda.grid(1)
+    if i < a.size:
+        out[i] = a[i + 1] - a[i]
+"""
+    (sentence,) = told(made(text), (2, 32), ones(), ones())
+
+    assert sentence.endswith("`if i + 1 < a.size:`")
+
+
+@pytest.mark.parametrize(
+    "before, told_of",
+    [
+        ("if t < 40:\n        {}", "Move the barrier out of the `if` of line 4"),
+        ("if t >= 40:\n        return\n    {}", "Let no thread return at the `if` of"),
+        (
+            "if t < 32:\n        {}\n    else:\n        {}",
+            "Put one barrier for all behind the `if` of line 4, in place of",
+        ),
+        ("for _ in range(t % 4):\n        {}", "Let the loop of line 4 turn equally"),
+    ],
+)
+def test_a_barrier_that_is_missed_has_advice(before, told_of):
+    """Out of the branch, or the loop, or before the `return`."""
+    text = f"""
+def kernel(out):
+    t = cuda.threadIdx.x
+    out[t] = t
+    {before.replace("{}", "cuda.syncthreads()")}
+    out[t] += 1
+"""
+    sentences = told(made(text), (1, 64), np.zeros(64, np.int32))
+
+    assert any(told_of in it for it in sentences), sentences
+
+
+def test_a_barrier_is_not_advised_into_a_branch():
+    """The `if` ends before it, and begins again."""
+
+    @cuda.jit
+    def turned(a, out):
+        tile = cuda.shared.array(64, int32)
+        t = cuda.threadIdx.x
+        if t < a.size:
+            tile[t] = a[t]
+            out[t] = tile[a.size - 1 - t]
+
+    sentences = told(turned, (1, 64), np.arange(40), np.zeros(64))
+
+    races = [it for it in sentences if it.startswith("Put `cuda.syncthreads()`")]
+    assert races and all("and end the `if` of line " in it for it in races)
+
+
+def made(text):
+    """A kernel of a text that has a file's name."""
+    name = f"told_{abs(hash(text))}.py"
+    text = text.lstrip("\n")
+    linecache.cache[name] = len(text), None, text.splitlines(True), name
+    scope = {"cuda": cuda, "float32": float32}
+    exec(compile(text, name, "exec"), scope)
+    return cuda.jit(next(it for n, it in scope.items() if n in text and callable(it)))

@@ -1,0 +1,142 @@
+"""Gives the findings of a launch their advice, from the source of its kernel and of the
+device functions that it calls.
+"""
+
+from dataclasses import replace
+from functools import cached_property
+from inspect import getclosurevars
+
+from thirty_two_lanes.core.advice import bounds, missed, races, unwritten
+from thirty_two_lanes.core.advice.layout import Layout
+from thirty_two_lanes.core.source import definition_of, file_name
+
+
+class Layouts:
+    """The layouts of a kernel and of its device functions, made when asked for."""
+
+    def __init__(self, function, *facts):
+        self.function, self.facts = function, facts
+
+    @cached_property
+    def known(self):
+        """File and layout of each function; the kernel's own is the first."""
+        found, waiting = {}, [self.function]
+        while waiting:
+            function = waiting.pop(0)
+            if function not in found:
+                definition = definition_of(function)
+                if definition is not None:
+                    is_kernel = function is self.function
+                    layout = Layout(definition, is_kernel, *self.facts)
+                    found[function] = file_name(function.__code__.co_filename), layout
+                waiting += called_by(function)
+        return list(found.values())
+
+    def of(self, site):
+        """The layout that has a site's line, None where its source is not at hand."""
+        for file, layout in self.known:
+            if file == site.file and site.line in layout:
+                return layout
+        return None
+
+    def all_call(self, site) -> bool:
+        """Do all threads come to the kernel's line from which a site is called?"""
+        kernel = self.of_kernel
+        statement = kernel and kernel.at(site.called_from or 0)
+        path = statement and kernel.paths[statement]
+        return bool(path) and kernel.whole(path, len(path) - 1)
+
+    @property
+    def of_kernel(self):
+        """The kernel's own."""
+        return next((it for _, it in self.known if it.is_kernel), None)
+
+
+def called_by(function) -> list:
+    """The device functions that a function names."""
+    try:
+        outside = getclosurevars(function)
+    except (TypeError, ValueError):
+        return []
+    values = [*outside.globals.values(), *outside.nonlocals.values()]
+    return [it.py_func for it in values if hasattr(it, "py_func")]
+
+
+def advised(function, tables, stopped=None) -> dict:
+    """The tables of a launch's judges, their findings with advice; `stopped` is the
+    error that ended the launch.
+    """
+    found = tables.get("races", ()), tables.get("barriers"), tables.get("uninitialised")
+    if not any(found) and not getattr(found[0], "minor", ()):
+        return tables
+    rows = tables["divergence"].by_line
+    split = {site.line for site, row in rows.items() if row.splits}
+    lacking = [*getattr(stopped, "sites", ())]
+    for it in tables["barriers"]:
+        lacking += [it.site, *[it.elsewhere] * (not it.left)]
+    lines = {it.line for it in lacking}
+    layouts = Layouts(function, lines, split, {site.line for site in rows})
+    tables = {**tables, "races": _of_races(layouts, tables["races"])}
+    tables["barriers"] = tuple(
+        it._replace(advice=_on_barriers(layouts, [it.site, *lacking]))
+        for it in tables["barriers"]
+    )
+    tables["uninitialised"] = tuple(
+        it._replace(edit=_on_unwritten(layouts, it)) for it in tables["uninitialised"]
+    )
+    return tables
+
+
+def _of_races(layouts, found):
+    facts = races.Facts([*found, *found.minor])
+    made = [
+        type(found)(replace(it, advice=_on_race(layouts, it, facts)) for it in part)
+        for part in (found, found.minor)
+    ]
+    made[0].minor = made[1]
+    return made[0]
+
+
+def _on_race(layouts, race, facts):
+    """Advice on a race, in the kernel itself where its lines are of two calls."""
+    ends = race.first, race.second
+    if race.first.called_from == race.second.called_from:
+        found = [layouts.of(it) for it in ends]
+        layout = found[0] if found[0] is found[1] else None
+        lines = [it.line for it in ends]
+    else:
+        layout = layouts.of_kernel
+        lines = [it.called_from or it.line for it in ends]
+    advice = layout and races.advice_on(race, layout, lines, facts)
+    if advice and not layout.is_kernel and not layouts.all_call(race.first):
+        return replace(advice, edit=None)
+    return advice
+
+
+def _on_barriers(layouts, sites):
+    """Advice on the first of some barriers to which not all threads come."""
+    for site in sites:
+        layout = layouts.of(site)
+        advice = layout and missed.advice_on(layout, site.line)
+        if advice:
+            return advice
+    return None
+
+
+def _on_unwritten(layouts, found):
+    layout = layouts.of(found.site)
+    if layout is None or layout.missed:
+        return None
+    return unwritten.edit_on(layout, found.array, found.space)
+
+
+def advice_on_barriers(function, sites):
+    """Advice on barriers at which threads wait for others in vain."""
+    layouts = Layouts(function, {it.line for it in sites})
+    return _on_barriers(layouts, sites)
+
+
+def advice_on_bounds(function, outside):
+    """Advice on an index outside its array; None where the source is not at hand."""
+    layout = Layouts(function).of(outside.site)
+    return layout and bounds.advice_on(layout, outside)

@@ -1,0 +1,215 @@
+"""What a statement is for, as its source shows: an update, a first or smallest value, a
+lock, a flag that is waited for, a step of a reduction.
+"""
+
+import ast
+
+from thirty_two_lanes.core.advice.edit import spot_of
+from thirty_two_lanes.core.advice.layout import LOOPS
+from thirty_two_lanes.core.advice.varying import array_of, calls_in, names_in
+
+SWAPS = {"cas", "compare_and_swap"}
+ADDED = {ast.Add: "add", ast.Sub: "sub", ast.BitAnd: "and_", ast.BitOr: "or_"}
+ADDED |= {ast.BitXor: "xor"}
+SMALLEST = {ast.Lt: "min", ast.LtE: "min", ast.Gt: "max", ast.GtE: "max"}
+TURNED = {"min": "max", "max": "min"}
+
+
+def elements(node, array, kind=ast.Load) -> list:
+    """The elements of an array that a node loads, or stores to."""
+    return [
+        it
+        for it in ast.walk(node)
+        if isinstance(it, ast.Subscript)
+        and isinstance(it.ctx, kind)
+        and array_of(it) == array
+    ]
+
+
+def alike(one, other) -> bool:
+    """Are two expressions the same, one loaded and one stored?"""
+    return ast.unparse(one) == ast.unparse(other)
+
+
+def called(function, element, *values) -> str:
+    """A call of an atomic function on an element: `cuda.atomic.add(a, 0, x)`."""
+    index = ast.unparse(element.slice)
+    if isinstance(element.slice, ast.Tuple):
+        index = f"({index.strip('()')})"
+    given = ", ".join([ast.unparse(element.value), index, *values])
+    return f"cuda.atomic.{function}({given})"
+
+
+def target_of(statement):
+    """The element that a statement stores to, None if it does anything else."""
+    if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+        target = statement.targets[0]
+    else:
+        target = getattr(statement, "target", None)
+    return target if isinstance(target, ast.Subscript) else None
+
+
+def as_atomic(statement) -> str | None:
+    """The atomic call that does the same as an update in one statement."""
+    target = target_of(statement)
+    if target is None or not isinstance(target.value, ast.Name):
+        return None
+    if isinstance(statement, ast.AugAssign):
+        name = ADDED.get(type(statement.op))
+        return name and called(name, target, ast.unparse(statement.value))
+    if not isinstance(statement, ast.Assign):
+        return None
+    value = statement.value
+    if isinstance(value, ast.BinOp) and type(value.op) in ADDED:
+        name = ADDED[type(value.op)]
+        if alike(value.left, target):
+            return called(name, target, ast.unparse(value.right))
+        if alike(value.right, target) and name != "sub":
+            return called(name, target, ast.unparse(value.left))
+    if isinstance(value, ast.Call) and names_in(value.func)[-1:] in (["min"], ["max"]):
+        others = [it for it in value.args if not alike(it, target)]
+        if len(value.args) == 2 and len(others) == 1:
+            return called(names_in(value.func)[-1], target, ast.unparse(others[0]))
+    return None
+
+
+def asks_and_stores(layout, line, other, array):
+    """The `if` whose test loads an element of an array that its body stores to, if
+    these are the two lines: how the first or the smallest of several values is kept.
+    """
+    statement = layout.at(max(line, other))
+    for guard in layout.around(statement, ast.If) if statement else ():
+        head = range(guard.lineno, guard.test.end_lineno + 1)
+        asked = elements(guard.test, array)
+        stored = [it for part in guard.body for it in elements(part, array, ast.Store)]
+        here = {line, other} & {*head}
+        inside = all(it in head or it <= guard.end_lineno for it in (line, other))
+        same = any(alike(one, it) for one in asked for it in stored)
+        same = same and len({ast.unparse(it) for it in asked}) == 1
+        if (
+            (here or line == other)
+            and inside
+            and same
+            and guard.lineno <= min(line, other)
+        ):
+            return guard
+    return None
+
+
+def as_smallest(guard, array) -> str | None:
+    """The atomic call that keeps the smallest or the largest value as an `if` does."""
+    test, body = guard.test, guard.body
+    if len(body) != 1 or guard.orelse or not isinstance(test, ast.Compare):
+        return None
+    target = target_of(body[0])
+    if target is None or not isinstance(body[0], ast.Assign) or len(test.ops) != 1:
+        return None
+    name = SMALLEST.get(type(test.ops[0]))
+    left, right = test.left, test.comparators[0]
+    if alike(left, target):
+        left, right, name = right, left, TURNED.get(name)
+    if name is None or not alike(right, target) or not alike(left, body[0].value):
+        return None
+    return called(name, target, ast.unparse(left))
+
+
+def locks(layout) -> dict:
+    """The arrays of locks, with the loop that takes each: a compare-and-swap that is
+    tried until it succeeds.
+    """
+    found = {}
+    for loop in layout.paths:
+        if isinstance(loop, ast.While) and layout.has_run(loop):
+            for call in calls_in(loop):
+                names = names_in(call.func)
+                if "atomic" in names and names[-1] in SWAPS and call.args:
+                    found.setdefault(array_of(call.args[0]), loop)
+    return found
+
+
+def releases(layout, array) -> list:
+    """The statements that store plainly to a lock."""
+    return [
+        it
+        for it in layout.paths
+        if not hasattr(it, "body") and layout.has_run(it)
+        if elements(it, array, ast.Store)
+    ]
+
+
+def exchanges(layout, array) -> list:
+    """The statements that release a lock by an atomic, outside of its loop's test."""
+    return [
+        it
+        for it in layout.paths
+        if isinstance(it, ast.Expr) and layout.has_run(it)
+        for call in calls_in(it)
+        if "atomic" in names_in(call.func) and array_of(call.args[0]) == array
+    ]
+
+
+def is_fenced(layout, statement) -> bool:
+    """Is there a `threadfence` before a statement, in its body?"""
+    path = layout.paths[statement]
+    return any(
+        names_in(call.func)[-1:] == ["threadfence"]
+        for it in path[-1].body[: path[-1].index]
+        if layout.has_run(it)
+        for call in calls_in(it)
+    )
+
+
+def taken_and_added(layout, statement, array):
+    """Of two statements that load a cell into a variable and store what it makes, both,
+    and the atomic call that does the same and gives the old value; None for any others.
+    """
+    path = layout.paths[statement]
+    body, index = path[-1].body, path[-1].index
+    for first in range(max(0, index - 1), index + 1):
+        pair = body[first : first + 2]
+        code = _added(*pair, array) if len(pair) == 2 else None
+        if code:
+            return (*pair, code)
+    return None
+
+
+def _added(load, store, array):
+    target = target_of(store)
+    simple = isinstance(load, ast.Assign) and isinstance(load.targets[0], ast.Name)
+    if not simple or target is None or not isinstance(store, ast.Assign):
+        return None
+    name, value = load.targets[0].id, store.value
+    if array_of(target) != array or ast.unparse(load.value) != ast.unparse(target):
+        return None
+    if not isinstance(value, ast.BinOp) or type(value.op) not in ADDED:
+        return None
+    if ast.unparse(value.left) != name:
+        return None
+    call = called(ADDED[type(value.op)], target, ast.unparse(value.right))
+    return f"{name} = {call}"
+
+
+def waits_for(statement, array) -> bool:
+    """Does a loop ask for an element of an array until it changes?"""
+    return isinstance(statement, ast.While) and bool(elements(statement.test, array))
+
+
+def steps_of_reduction(statements, array) -> bool:
+    """Do statements all add an element of an array to another one?"""
+    steps = (
+        (target_of(it), elements(it, array)) for it in statements if it is not None
+    )
+    return all(
+        target is not None and array_of(target) == array and loaded
+        for target, loaded in steps
+    )
+
+
+def in_loop(layout, statement):
+    """The innermost loop around a statement, None where there is none."""
+    return next(iter(layout.around(statement, LOOPS)), None)
+
+
+def first_spot(statements):
+    """Where the first of some statements is."""
+    return min(map(spot_of, statements))

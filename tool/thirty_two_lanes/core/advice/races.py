@@ -1,0 +1,249 @@
+"""What to do about a race, as the source around its two lines shows it: for locks,
+updates, flags and cells that all store to, a sentence of their own; else a barrier.
+"""
+
+import ast
+
+from thirty_two_lanes.core.advice.edit import Advice, spot_of
+from thirty_two_lanes.core.advice.patterns import (
+    as_atomic,
+    as_smallest,
+    asks_and_stores,
+    exchanges,
+    is_fenced,
+    locks,
+    releases,
+    steps_of_reduction,
+    taken_and_added,
+    target_of,
+    waits_for,
+)
+from thirty_two_lanes.core.advice.waiting import BARRIER, Waiting
+
+FENCE = "cuda.threadfence()"
+INDIVISIBLE = {"atomic", "acquire", "release"}
+ATOMIC = (
+    "several threads load and store this cell, and a barrier would still lose updates"
+)
+
+
+class Facts:
+    """What the other races of a launch say about one."""
+
+    def __init__(self, races):
+        self.between_warps = {_pair(it) for it in races if it.scope == "block"}
+        self.updates = {_pair(it) for it in races if it.kind == "WAW" and not it.apart}
+
+    def is_wide(self, race) -> bool:
+        """Do the same lines race between warps of a block, too?"""
+        return _pair(race) in self.between_warps
+
+    def is_update(self, race) -> bool:
+        """Do threads store to one cell in one turn of all loops?"""
+        return _pair(race) in self.updates
+
+
+def _pair(race):
+    return frozenset({race.first, race.second}), race.array
+
+
+def advice_on(race, layout, lines, facts) -> Advice | None:
+    """What to do about a race of two lines of one function; None where the lines alone
+    say all.
+    """
+    if race.scope == "copy" or race.second_cell:
+        return None
+    statements = tuple(map(layout.at, lines))
+    if None in statements:
+        return None
+    warp = race.scope == "warp" and not facts.is_wide(race)
+    waiting = Waiting(race, layout, lines, statements, warp)
+    if not waiting.turns() or facts.is_update(race) or race.scope == "grid":
+        looks = (_lock, _smallest, _update, _flag, _same_cell)
+        for look in looks:
+            advice = look(race, layout, lines, statements)
+            if advice:
+                return advice
+    mixed = {race.first_kind, race.second_kind} & INDIVISIBLE
+    if race.scope == "grid" or mixed & {"acquire", "release"}:
+        return None
+    if layout.missed:
+        return _barrier_first(layout)
+    advice = waiting.advice()
+    if advice and mixed:
+        return _atomic_or(race, advice)
+    if advice and race.scope == "warp" and steps_of_reduction(statements, race.array):
+        return _of_a_warp(advice)
+    return advice
+
+
+# ---------------------------------------------------- what no barrier mends
+
+
+def _lock(race, layout, lines, statements):
+    """A race for a lock that a plain store releases, or for what it guards."""
+    for array, loop in locks(layout).items():
+        stores, ends = releases(layout, array), exchanges(layout, array)
+        last = max((it.lineno for it in (*stores, *ends)), default=loop.lineno)
+        guarded = [loop.lineno <= line <= last for line in lines]
+        if race.array != array and not any(guarded):
+            continue
+        if stores and (race.array == array or all(guarded)):
+            store = stores[0]
+            target = ast.unparse(target_of(store) or store)
+            code = _exchange(store)
+            return Advice(
+                f"`{array}` is a lock, and a plain store of line {store.lineno} "
+                "releases it: other threads may take it before they see what was "
+                f"stored. Write `{FENCE}`, and then `{code}`, in place of "
+                f"`{target} = ...`",
+                layout.edit("instead", store, f"{FENCE}\n{code}"),
+            )
+        bare = [it for it in ends if not is_fenced(layout, it)]
+        if bare and all(guarded):
+            release = bare[0]
+            return Advice(
+                f"`{array}` is a lock, and nothing orders what it guards before line "
+                f"{release.lineno} releases it: write `{FENCE}` before that line",
+                layout.edit("before", release, FENCE),
+            )
+        if race.array != array and not all(guarded):
+            return _guarded_by(race, layout, array, loop)
+    return None
+
+
+def _barrier_first(layout):
+    """Advice on a race where threads miss barriers, which then order nothing."""
+    return Advice(
+        f"Let all threads come to the barrier of line {min(layout.missed)} first: a "
+        "barrier that some miss orders nothing"
+    )
+
+
+def _exchange(store):
+    target = target_of(store)
+    index = ast.unparse(target.slice)
+    index = f"({index})" if isinstance(target.slice, ast.Tuple) else index
+    array, value = ast.unparse(target.value), ast.unparse(store.value)
+    return f"cuda.atomic.exch({array}, {index}, {value})"
+
+
+def _guarded_by(race, layout, array, loop):
+    """Advice on a race for what a lock should guard, that atomics release."""
+    return Advice(
+        f"The lock `{array}` of line {loop.lineno} has to guard both: make each access "
+        f"of `{race.array}` behind that loop, and `{FENCE}` after the last of them, "
+        f"before the `cuda.atomic.exch` that releases `{array}`"
+    )
+
+
+def _smallest(race, layout, lines, _):
+    """A value that is stored if it is smaller, or if it is the first."""
+    guard = asks_and_stores(layout, *lines, race.array)
+    if guard is None:
+        return None
+    code = as_smallest(guard, race.array)
+    sentence = (
+        f"What line {guard.lineno} asks and what it then stores are two steps, between "
+        "which others store, and a barrier would not join them: "
+    )
+    if code:
+        return Advice(
+            f"{sentence}write `{code}` in place of the `if`",
+            layout.edit("instead", guard, code),
+        )
+    return Advice(
+        f"{sentence}for the first of several, use `cuda.atomic.cas`; for the smallest "
+        "or largest, `cuda.atomic.min` or `max`; for its place, too, put both into one "
+        "integer, or find the value first and, behind a barrier, its place"
+    )
+
+
+def _update(race, layout, lines, statements):
+    """One statement in which threads load and store the same cell."""
+    one, other = statements
+    both = taken_and_added(layout, one, race.array)
+    if both and {one, other} <= {*both[:2]}:
+        load, store, code = both
+        return Advice(
+            f"Use `cuda.atomic`: {ATOMIC}. Write `{code}` in place of lines "
+            f"{load.lineno} and {store.lineno}",
+            layout.edit("instead", load, code, without=(spot_of(store),)),
+        )
+    if one is not other or not (race.update or race.kind == "WAW"):
+        return None
+    if isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Tuple):
+        return Advice(
+            "Several threads move the same cells: let one of them do it, as with "
+            "`if i < j:` where two swap what is at `i` and `j`"
+        )
+    code = as_atomic(one)
+    if code:
+        return Advice(
+            f"Use `cuda.atomic`: {ATOMIC}. Write `{code}` on line {one.lineno}",
+            layout.edit("instead", one, code),
+        )
+    if not race.update:
+        return None
+    return Advice(
+        f"{ATOMIC[0].upper()}{ATOMIC[1:]}, and no `cuda.atomic` does all of line "
+        f"{one.lineno} at once: let one thread go through the values, or reduce them "
+        "in shared memory first"
+    )
+
+
+def _flag(race, layout, lines, statements):
+    """A loop that waits for another block's plain store."""
+    waiting = [it for it in statements if waits_for(it, race.array)]
+    if not waiting or race.scope == "warp":
+        return None
+    store = next((it for it in statements if it is not waiting[0]), waiting[0])
+    return Advice(
+        f"`{race.array}` is a flag for which line {waiting[0].lineno} waits, and a "
+        "plain store and load order nothing else: behind what it announces, write "
+        f"`{FENCE}` and `cuda.atomic.exch` on line {store.lineno}, and ask for it with "
+        "`cuda.atomic.cas`, or use `store_release` and `load_acquire`. Where all "
+        "blocks may wait at once, end the launch instead and begin another"
+    )
+
+
+def _same_cell(race, layout, lines, statements):
+    """A cell into which one statement of all threads stores."""
+    one, other = statements
+    target = target_of(one)
+    if race.kind != "WAW" or one is not other or race.scope == "grid":
+        return None
+    if not layout.is_kernel or target is None or layout.varying(target.slice):
+        return None
+    first = "cuda.threadIdx.x + cuda.threadIdx.y + cuda.threadIdx.z == 0"
+    if "," not in race.first_thread:
+        first = "cuda.threadIdx.x == 0"
+    code = f"if {first}:\n    {ast.unparse(one)}"
+    path, wait = layout.paths[one], ""
+    behind = path[-1].body[path[-1].index + 1 :][:1]
+    if layout.whole(path, len(path) - 1) and not any(map(layout.waits, behind)):
+        code, wait = f"{code}\n{BARRIER}", f" and `{BARRIER}` behind it"
+    return Advice(
+        f"Let one thread write the cell, `if {first}:` before line {one.lineno}{wait}; "
+        "give each thread its own, or use `cuda.atomic`",
+        layout.edit("instead", one, code),
+    )
+
+
+def _atomic_or(race, advice):
+    """An atomic and a plain access, which a barrier orders as well."""
+    barrier = f"{advice.sentence[0].lower()}{advice.sentence[1:]}"
+    return Advice(
+        "An atomic is ordered only with other atomics: make both accesses of "
+        f"`{race.array}` atomic, or {barrier}",
+        advice.edit,
+    )
+
+
+def _of_a_warp(advice):
+    """A step of a reduction: lanes do not run in step."""
+    return Advice(
+        f"Lanes of a warp need not run in step. {advice.sentence}; or reduce without "
+        "memory, by `cuda.shfl_down_sync`",
+        advice.edit,
+    )
