@@ -56,7 +56,7 @@ def test_a_kernel_within_a_function_is_watched_and_refused_in_words():
 
     film = watch(kernel)[1, 64](np.zeros(64, np.float32))
 
-    assert f"outside the `if` of line {line}" in film.record()["findings"][0]["text"]
+    assert f"between the `if` of line {line}" in film.record()["findings"][0]["text"]
     with pytest.raises(TypeError, match="`numpy` has no `arrange`"):
         emulate(misspelt)[1, 1](np.zeros(3))
 

@@ -70,9 +70,9 @@ def test_races_of_two_lines_are_one_finding_with_one_sentence():
     assert {"RAW", "WAR"} == {race.kind for race in film.run.races}
     assert "(RAW, WAR race)" in shown["title"]
     assert shown["text"].startswith(
-        f"Put `cuda.syncthreads()` between line {store} and line {load}, and between "
-        f"line {load} and line {store} of the loop's next iteration, outside the `if` "
-        f"of line {store - 1}. "
+        f"Put `cuda.syncthreads()` between the `if` of line {store - 1} and line "
+        f"{load}, and at the end of the loop of line {store - 2}, behind line {load} "
+        f"and before line {store} of the next iteration. "
     )
 
 
@@ -246,6 +246,6 @@ def test_a_barrier_within_a_line_of_a_branch_goes_outside_of_it():
         "threads 31 and 32: either may come first; here the store did (WAR race)"
     )
     assert shown["text"].startswith(
-        "Load into a variable first, then `cuda.syncthreads()`, then store, the "
-        f"barrier outside the `if` of line {branch}. "
+        "Load into a variable first, then `cuda.syncthreads()`, then store, and end "
+        f"the `if` of line {branch} before it and begin it again, for all threads "
     )

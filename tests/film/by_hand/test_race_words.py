@@ -2,47 +2,19 @@
 
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
-from numba import cuda
 
 from tests.emulator.report.made_by_hand import race, site
-from tests.film.kernels import line_of
 from thirty_two_lanes.film.races import (
     End,
     Pair,
     first_pair,
     grouped,
-    ifs_around,
     words_of,
 )
 
 TILE = SimpleNamespace(name="tile", shape=(4, 8))
 SAME = {"first": site(7), "second": site(7)}
-
-
-@cuda.jit
-def branches(out):
-    i = cuda.grid(1)  # before
-    if i < 4:
-        if i < 2:
-            out[i] = 1  # inner
-        out[i] = 2  # outer
-    else:
-        out[i] = 3  # other
-    out[i] = 4  # behind
-
-
-def recorder(*steps):
-    """Of steps of `branches`: line and lanes of each."""
-    function = branches.py_func
-    made = [
-        SimpleNamespace(
-            line=line, lanes=np.arange(32) < lanes, warp=0, function=function
-        )
-        for line, lanes in steps
-    ]
-    return SimpleNamespace(function=function, steps=made)
 
 
 def pair(one=(2, 7, "store", 31), other=(5, 8, "load", 32), cells=(9, 12)):
@@ -51,7 +23,7 @@ def pair(one=(2, 7, "store", 31), other=(5, 8, "load", 32), cells=(9, 12)):
 
 def told(made=None, races=None, **changes):
     """The sentence and the advice."""
-    return words_of(recorder(), races or [race(**changes)], made)
+    return words_of(races or [race(**changes)], made)
 
 
 PUT = "no barrier orders line 7's store and line 8's load of `tile[1, 1]`: either may"
@@ -163,36 +135,6 @@ def test_the_remedy_is_that_of_the_race_that_asks_for_most(races, words):
     assert told(pair(), races)[1].startswith(words)
 
 
-@pytest.mark.parametrize(
-    "text, outside",
-    [
-        ("# before", []),
-        ("# inner", ["if i < 4", "if i < 2"]),
-        ("# outer", ["if i < 4"]),
-        ("# other", ["if i < 4"]),
-        ("# behind", []),
-    ],
-)
-def test_a_barrier_goes_outside_the_branches_that_some_threads_take(text, outside):
-    """Of a branch that all of them take, it may stay inside."""
-    line = line_of(branches, text)
-    ifs = [line_of(branches, it) for it in outside]
-    ends = {"first": site(line_of(branches, "# before")), "second": site(line)}
-
-    some = recorder(*((n, 32) for n in ifs), (line, 2))
-    every = recorder(*((n, 32) for n in ifs), (line, 32))
-
-    assert ifs == ifs_around(branches.py_func, line)
-    _, told = words_of(some, [race(**ends)], pair())
-    several = "s" * (len(ifs) > 1)
-    where = f", outside the `if` of line{several} {' and '.join(map(str, ifs))}. "
-    assert (where in told) == bool(ifs) == ("outside" in told)
-    assert "outside" not in words_of(every, [race(**ends)], pair())[1]
-    assert "outside" not in words_of(some, [race(scope="warp", **ends)], pair())[1]
-    once = words_of(some, [race(kind="WAR", first=site(line), second=site(line))], None)
-    assert (", the barrier outside" in once[1]) == bool(ifs)
-
-
 def test_races_of_the_same_two_lines_are_one_fault():
     """In either direction; of another array, scope or line, they are two."""
     back = race(kind="WAR", first=site(8), second=site(7))
@@ -201,4 +143,4 @@ def test_races_of_the_same_two_lines_are_one_fault():
     assert [[race(), back], *([it] for it in others)] == grouped(
         [race(), *others[:1], back, *others[1:]]
     )
-    assert first_pair(recorder(), [race(), race(scope="grid")]) is None
+    assert first_pair(SimpleNamespace(steps=[]), [race(), race(scope="grid")]) is None

@@ -68,7 +68,7 @@ def _races(run):
 
 def _race(recorder, races):
     pair = first_pair(recorder, races)
-    title, text = words_of(recorder, races, pair)
+    title, text = words_of(races, pair)
     found = races[0].finding._replace(what=title, advice=text)
     if pair is None:
         return _made("race", found, *_one_side(recorder, races[0]))

@@ -4,14 +4,12 @@ Races of the same two lines are one fault: the launch's report tells a WAR from 
 and a film shows one pair of accesses, either of which may come first.
 """
 
-import ast
 from typing import NamedTuple
 
 import numpy as np
 
 from thirty_two_lanes.core.hardware import WARP_SIZE
 from thirty_two_lanes.core.race import LEVELS, Accessor, level_of, unordered
-from thirty_two_lanes.core.source import definition_of
 
 ORDERS = {
     "copy": "no `wait_copies`",
@@ -157,10 +155,10 @@ def _unordered(scope, one, other, steps, earlier, later) -> bool:
 # in words
 
 
-def words_of(recorder, races, pair) -> tuple[str, str]:
+def words_of(races, pair) -> tuple[str, str]:
     """What nothing orders, in a sentence; and what to do, and how often it is."""
     kinds = ", ".join(sorted({race.kind for race in races}))
-    text = f"{_remedy(recorder, races)}. {_count(races)}"
+    text = f"{_remedy(races)}. {_count(races)}"
     if pair is None:
         return f"{_lines(races[0])} ({kinds} race)", text
     if any(race.update for race in races):
@@ -225,51 +223,11 @@ def _count(races) -> str:
     return f"All blocks of the launch together: {least}{hazards:,} {noun}{same}."
 
 
-def _remedy(recorder, races) -> str:
-    """What orders all of them; a barrier stands outside of branches."""
+def _remedy(races) -> str:
+    """What orders all of them, in the report's words."""
     ranked = sorted(races, key=lambda race: (not race.update, race.kind == "WAW"))
     remedies = list(dict.fromkeys(race.remedy for race in ranked))
     first, *others = remedies
     more = [it for it in others if first.startswith(BARRIER) and it.startswith(BARRIER)]
     first += "".join(f", and {it.removeprefix(BARRIER)}" for it in more)
-    if "`cuda.syncthreads()`" not in first:
-        return first
-    branches = {n for race in races for n in _branches(recorder, race)}
-    barrier = "" if first.startswith(BARRIER) else " the barrier"
-    return first + _outside(barrier, sorted(branches))
-
-
-def _outside(barrier, lines) -> str:
-    if not lines:
-        return ""
-    several = "s" * (len(lines) > 1)
-    return (
-        f",{barrier} outside the `if` of line{several} {' and '.join(map(str, lines))}"
-    )
-
-
-def _branches(recorder, race):
-    """The lines of the `if`s that some threads take to an end of a race, not all."""
-    for site in (race.first, race.second):
-        line = site.called_from or site.line
-        for branch in ifs_around(recorder.function, line):
-            if _threads_at(recorder, line) < _threads_at(recorder, branch):
-                yield branch
-
-
-def _threads_at(recorder, line) -> set:
-    """The threads that execute a line of the kernel."""
-    return {
-        lane + WARP_SIZE * step.warp
-        for step in recorder.steps
-        if step.line == line and step.function is recorder.function
-        for lane in np.flatnonzero(step.lanes).tolist()
-    }
-
-
-def ifs_around(function, line) -> list:
-    """The lines of the `if`s that hold a line of a function, the outermost first."""
-    definition = definition_of(function)
-    nodes = ast.walk(definition) if definition else ()
-    branches = (node for node in nodes if isinstance(node, ast.If))
-    return sorted(it.lineno for it in branches if it.lineno < line <= it.end_lineno)
+    return first
