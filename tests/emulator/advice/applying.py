@@ -298,9 +298,11 @@ def is_plain(statement, names):
 
 
 def has_barrier(node):
+    """Does a part wait for other threads, at a barrier or a shuffle?"""
     called = [it.func for it in ast.walk(node) if isinstance(it, ast.Call)]
     return any(
         getattr(it, "attr", "").startswith("syncthreads")
-        or getattr(it, "attr", "") == "sync"
+        or getattr(it, "attr", "") in ("sync", "syncwarp")
+        or getattr(it, "attr", "").endswith("_sync")
         for it in called
     )

@@ -42,8 +42,9 @@ def advice_on(layout, outside) -> Advice | None:
     statement = layout.at(outside.site.line)
     if statement is None or outside.size == 0:
         return None
-    found = {ast.unparse(it): it for it in _indices(statement, outside)}
-    if not found:
+    slices = _slices(statement, outside)
+    found = {ast.unparse(it[outside.axis]): it[outside.axis] for it in slices}
+    if not found or any(isinstance(it, ast.Slice) for it in found.values()):
         return None
     if len(found) == 1 and outside.index == outside.size:
         advice = _off_by_one(layout, statement, *found.values())
@@ -52,6 +53,8 @@ def advice_on(layout, outside) -> Advice | None:
     tests = [it for it in map(_inside, [outside] * len(found), found.values()) if it]
     if len(tests) != len(found):
         return None
+    if outside.index >= outside.size and not outside.below:
+        tests = _on_all_axes(layout, slices, outside)
     known = [ast.unparse(it) for it in _asked(layout, statement)]
     test = " and ".join([it for it in tests if it not in known] or tests)
     guard = f"guard this line, `if {test}:`"
@@ -81,14 +84,27 @@ def _inside(outside, index):
     return f"{_in_brackets(index)} < {outside.length}"
 
 
+def _on_all_axes(layout, slices, outside):
+    """The conditions for the ends of all axes along which threads differ: where one has
+    no guard, another hardly has.
+    """
+    tests = []
+    for axes in slices:
+        for axis, index in enumerate(axes):
+            wanted = axis == outside.axis or layout.varying(index)
+            if wanted and not isinstance(index, ast.Slice):
+                tests.append(_inside(outside._replace(axis=axis), index))
+    return list(dict.fromkeys(tests))
+
+
 def _in_brackets(index):
     text = ast.unparse(index)
     loose = isinstance(index, ast.IfExp | ast.BoolOp | ast.Compare)
     return f"({text})" if loose else text
 
 
-def _indices(statement, outside):
-    """The expressions by which a statement names the array's elements on the axis."""
+def _slices(statement, outside):
+    """The indices by which a statement names the array's elements, by axis."""
     parts = _own_parts(statement)
     kind = ast.Store if outside.kind == "store" else ast.Load
     if outside.kind == "atomic":
@@ -100,10 +116,8 @@ def _indices(statement, outside):
         if isinstance(statement, ast.AugAssign) and outside.kind == "load":
             found += elements(statement.target, outside.array, ast.Store)
         slices = [it.slice for it in found if isinstance(it.value, ast.Name)]
-    for index in slices:
-        axes = index.elts if isinstance(index, ast.Tuple) else [index]
-        if len(axes) == outside.ndim and not isinstance(axes[outside.axis], ast.Slice):
-            yield axes[outside.axis]
+    by_axis = [it.elts if isinstance(it, ast.Tuple) else [it] for it in slices]
+    return [axes for axes in by_axis if len(axes) == outside.ndim]
 
 
 def _own_parts(statement):

@@ -8,7 +8,7 @@ of an `if`, of which the one with the number `first` (0 or 1) then comes first; 
 between two "halves" of it, that end and begin where its branches have a statement of
 `without`. As its "test", `code` is the new condition of an `if` or a `while`; and as a
 "guard" in place of an `if` that returns, the condition of what follows, but for
-barriers.
+barriers and shuffles.
 """
 
 from dataclasses import dataclass, field

@@ -79,6 +79,6 @@ def _after_return(layout, guards):
         edit = layout.edit("guard", guard, f"not ({ast.unparse(guard.test)})")
     return Advice(
         f"Let no thread return at the `if` of line {guard.lineno}: in place of the "
-        "`return`, guard the loads and stores that follow, and not the barriers",
+        "`return`, guard the loads and stores that follow, and no barrier or shuffle",
         edit,
     )
