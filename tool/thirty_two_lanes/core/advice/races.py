@@ -70,6 +70,8 @@ def advice_on(race, layout, lines, facts) -> Advice | None:
     if layout.missed:
         return _barrier_first(layout)
     advice = waiting.advice()
+    if advice is None and race.kind != "WAW" and statements[0] is not statements[1]:
+        return _passed_by(lines)
     if advice and mixed:
         return _atomic_or(race, advice)
     if advice and race.scope == "warp" and steps_of_reduction(statements, race.array):
@@ -117,6 +119,15 @@ def _barrier_first(layout):
     return Advice(
         f"Let all threads come to the barrier of line {min(layout.missed)} first: a "
         "barrier that some miss orders nothing"
+    )
+
+
+def _passed_by(lines):
+    """Advice where barriers stand on all ways that the source shows."""
+    return Advice(
+        f"No one place orders lines {min(lines)} and {max(lines)}: a barrier stands "
+        "between them, or they are of a loop's condition, and some threads come from "
+        "one to the other without it. Let all threads meet it in each turn"
     )
 
 
