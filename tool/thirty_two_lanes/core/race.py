@@ -249,6 +249,7 @@ class Race:
             f"Races for `{self.array}` with {other}: {lowered(self.remedy)}.",
             self.hazards,
             self.second,
+            self.accesses,
         )
 
     @property

@@ -10,7 +10,7 @@ import linecache
 import re
 import sys
 import tokenize
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from textwrap import dedent
 from types import CodeType
 from typing import NamedTuple
@@ -32,6 +32,7 @@ class Site:
     kind: str | None = None  # in a table: load, store or atomic
     array: str | None = None  # in a table: the array's name in the kernel
     elsewhere: bool = False  # is it in another file than the kernel?
+    path: str = field(default="", compare=False)  # of the file, as Python has it
 
     def __lt__(self, other):
         return self._order < other._order

@@ -35,6 +35,7 @@ class KernelLaunches:
     threads: tuple
     launches: int = 0
     judged: int = 0
+    code: object = None  # the kernel's
     run: object = None  # the worst
     seen: dict = field(default_factory=dict)  # sightings by kind and lines
     stops: Counter = field(default_factory=Counter)  # (kind, sentence): launches
@@ -141,7 +142,8 @@ class Ledger:
             )
             where = place(function, function.__code__.co_firstlineno)
             name, size = function.__name__, (launch.blocks, launch.threads)
-            shape = self.shapes.setdefault(key, KernelLaunches(name, where, *size))
+            new = KernelLaunches(name, where, *size, code=key[0])
+            shape = self.shapes.setdefault(key, new)
             judged = self.most is None or earlier < self.most
             shape.launches += 1
             shape.judged += judged

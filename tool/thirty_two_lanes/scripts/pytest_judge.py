@@ -11,10 +11,12 @@ import pytest
 
 from thirty_two_lanes.core.errors import shown
 from thirty_two_lanes.core.words import counted
+from thirty_two_lanes.scripts.github import annotations
 from thirty_two_lanes.scripts.kinds import FAULTS, UnknownKind, kinds_in
 from thirty_two_lanes.scripts.launches import handed_to
 from thirty_two_lanes.scripts.ledger import Ledger
 from thirty_two_lanes.scripts.report import found, launches, shape_as_text
+from thirty_two_lanes.scripts.told import Paths, in_a_workflow, told
 
 
 class LaunchesOfTest:
@@ -37,6 +39,7 @@ class PytestJudge:
         self.fail_on = _kinds(fail_on) if fail_on else FAULTS
         self.launches, self.ledger, self.reported = LaunchesOfTest(), None, Counter()
         self.totals, self.kernels, self.failed, self.tests = Counter(), set(), [], 0
+        self.paths, self.told, self.expected = Paths.here(), {}, set()
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item):
@@ -114,16 +117,23 @@ class PytestJudge:
                 "kernels": sorted({f"{s.kernel} ({s.place})" for s in shapes}),
                 "found": found(self.ledger, kinds) if self.ledger.counts() else "",
             }
+            if in_a_workflow():
+                of_test = told(self.ledger, kinds, self.paths)
+                report.emulated["annotations"] = annotations(of_test)
         return report
 
     def pytest_runtest_logreport(self, report):
         """Add up, where the reports of all processes come together."""
+        if hasattr(report, "wasxfail"):
+            self.expected.add(report.nodeid)
         seen = getattr(report, "emulated", None)
         if seen:
             self.tests += 1
             self.totals.update({name: seen[name] for name in ("launches", "judged")})
             self.kernels.update(seen["kernels"])
             self.failed += [(report.nodeid, seen["found"])] if seen["found"] else []
+            if report.nodeid not in self.expected:
+                self.told |= dict.fromkeys(seen.get("annotations", ()))
 
     def pytest_terminal_summary(self, terminalreporter):
         terminalreporter.section("emulated launches")
@@ -134,6 +144,8 @@ class PytestJudge:
         terminalreporter.line(f"{tests}, {kernels}, {launches(total)}{some}")
         for name, what in self.failed:
             terminalreporter.line(f"{name}: {what}")
+        for line in self.told:  # where several tests show it, once
+            terminalreporter.line(line)
 
 
 def first_line(shape) -> str:

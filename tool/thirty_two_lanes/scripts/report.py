@@ -8,8 +8,9 @@ from thirty_two_lanes.core.words import counted
 from thirty_two_lanes.emulator.report.page import as_html
 from thirty_two_lanes.emulator.report.text import as_text
 from thirty_two_lanes.scripts.kinds import NOUNS
+from thirty_two_lanes.scripts.told import place_of_error, places_of
 
-VERSION = 1  # of the JSON file
+VERSION = 1  # of the JSON file, which report.schema.json beside this file describes
 STYLE = """
 body { font: 15px/1.45 system-ui, sans-serif; margin: 2em auto; max-width: 72em;
 padding: 0 1em; color: #1f2328; background: #fff }
@@ -133,19 +134,19 @@ def _section(shape, fail_on) -> str:
     return f"<h2>{escape(name)}</h2><div {region}>{''.join(parts)}</div>"
 
 
-def as_data(ledger, fail_on, title) -> dict:
-    """The whole report as plain data, which JSON can hold."""
+def as_data(ledger, fail_on, title, paths) -> dict:
+    """The whole report as plain data, which JSON can hold; `paths` name its files."""
     counts = ledger.counts()
     return {
         "version": VERSION,
         "program": title,
         "failed": any(counts[kind] for kind in fail_on),
         "counts": {kind: counts[kind] for kind in ledger.kinds},
-        "kernels": [_as_data(shape, fail_on) for shape in ledger.worst_first()],
+        "kernels": [_as_data(it, fail_on, paths) for it in ledger.worst_first()],
     }
 
 
-def _as_data(shape, fail_on) -> dict:
+def _as_data(shape, fail_on, paths) -> dict:
     return {
         "kernel": shape.kernel,
         "place": shape.place,
@@ -154,16 +155,21 @@ def _as_data(shape, fail_on) -> dict:
         "launches": shape.launches,
         "judged": shape.judged,
         "level": level_of(shape, fail_on),
-        "findings": [_finding(sighting) for sighting in shape.seen.values()],
+        "findings": [_finding(sighting, paths) for sighting in shape.seen.values()],
         "stops": [
-            {"kind": kind, "sentence": sentence, "launches": count}
+            {
+                "kind": kind,
+                "sentence": sentence,
+                "launches": count,
+                "places": [place_of_error(shape, sentence, paths)._asdict()],
+            }
             for (kind, sentence), count in shape.stops.items()
         ],
         "worst": shape.run.to_dict() if shape.run is not None else None,
     }
 
 
-def _finding(sighting) -> dict:
+def _finding(sighting, paths) -> dict:
     finding, site = sighting.finding, sighting.finding.site
     return {
         "kind": sighting.kind,
@@ -174,6 +180,7 @@ def _finding(sighting) -> dict:
         "what": finding.what,
         "advice": finding.advice,
         "launches": sighting.launches,
+        "places": [place._asdict() for place in places_of(finding, paths)],
     }
 
 
