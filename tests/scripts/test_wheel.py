@@ -14,7 +14,11 @@ import pytest
 from tests.paths import ROOT
 from tests.scripts.programs import written
 
-PLUGIN = "pytest_thirty_two_lanes.py"
+BESIDE = {  # the package, and found without importing it
+    "pytest_thirty_two_lanes.py",
+    "thirty_two_lanes_script.py",
+    "thirty_two_lanes_doctor.py",
+}
 NOTEBOOK = ROOT / "notebooks/14_bank_conflicts.ipynb"
 EXECUTE = """
 import sys, nbformat
@@ -93,7 +97,7 @@ def test_a_wheel_has_every_file_of_its_rooms(wheels):
     assert ["thirty_two_lanes", "thirty_two_lanes_course"] == [
         it.name.partition("-")[0] for it in wheels
     ]
-    assert {*files(ROOT / "tool", "thirty_two_lanes"), PLUGIN} == tool
+    assert {*files(ROOT / "tool", "thirty_two_lanes"), *BESIDE} == tool
     assert {*files(ROOT, "helpers"), *files(ROOT, "lessons")} == course
     assert any(name.startswith("helpers/recorded/") for name in course)
 

@@ -87,6 +87,16 @@ def test_the_course_asks_for_the_tool_of_its_own_version():
     assert (ROOT / "LICENSE").read_text() == (ROOT / "tool" / "LICENSE").read_text()
 
 
+def test_the_tool_needs_numba_numba_cuda_and_numpy():
+    """Beside what these cannot be imported without; a checker in a CI installs no
+    notebooks and no figures.
+    """
+    names = {Requirement(each).name for each in TOOL["dependencies"]}
+
+    brought = {"llvmlite", "nvidia-cuda-runtime"}
+    assert {"numba", "numba-cuda", "numpy", *brought} == names
+
+
 def test_numba_and_numpy_stay_in_the_series_that_were_tried():
     """The pins that the emulator's front end rests on."""
     asked = {each.name: each for each in map(Requirement, TOOL["dependencies"])}

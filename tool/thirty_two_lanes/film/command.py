@@ -1,5 +1,4 @@
-"""The command `python -m thirty_two_lanes watch script.py`: runs a program, and makes a
-film of one launch.
+"""The command `lanes watch script.py`: runs a program, and makes a film of one launch.
 
 The other launches run as they always do. The exit status is the program's, or 2 where
 there is nothing to watch.
@@ -24,7 +23,7 @@ COUNT = partial(whole_number, least=1)
 def add_options(parser):
     """What `watch` is given: options first, then the program and its own arguments."""
     form = "[options] (script.py | -m module) [arguments]"
-    parser.usage = f"python -m thirty_two_lanes watch {form}"
+    parser.usage = f"{parser.prog} {form}"
     add = parser.add_argument
     add("-m", dest="module", action="store_true", help="the program is a module")
     add("--kernel", metavar="NAME", help="the kernel to watch; else the first")
@@ -126,5 +125,5 @@ class Camera:
 
 
 def _refused(sentence) -> int:
-    print(f"python -m thirty_two_lanes watch: {sentence}", file=sys.stderr)
+    print(f"lanes watch: {sentence}", file=sys.stderr)
     return 2
