@@ -1,4 +1,4 @@
-"""`python -m thirty_two_lanes watch`: a film of one launch of somebody's program."""
+"""`lanes watch`: a film of one launch of somebody's program."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""`python -m thirty_two_lanes run`: a program, and the report of its kernels."""
+"""`lanes run`: a program, and the report of its kernels."""
 
 import json
 import os
