@@ -5,14 +5,16 @@ name, and says what this machine can do where nothing else is installed.
 import ctypes
 import os
 import re
+import sys
 import tomllib
 from importlib import metadata
 
 import pytest
 
 import thirty_two_lanes_doctor as doctor
+from helpers.__main__ import main as of_the_course
 from tests.paths import ROOT
-from tests.scripts.programs import run, written
+from tests.scripts.programs import run, run_here, written
 
 RACE = "shift[1, 64](np.ones(64, np.float32))\n"
 TAKEN = ("helpers", "core", "scripts", "emulator", "lanes", "thirty_two_lanes")
@@ -83,12 +85,13 @@ def test_the_plugin_finds_ours_too(project):
     assert "test_it.py::test_it: 1 race" in said.stdout, said.stderr
 
 
-def test_the_course_names_the_script(tmp_path):
+def test_the_course_names_the_script(capsys):
     """`python -m helpers run` was the command once; it must not look like a pass."""
-    said = run("-m", "helpers", "run", "it.py", cwd=ROOT)
+    assert 2 == of_the_course(["run", "it.py"])
 
-    assert (2, "") == (said.returncode, said.stdout)
-    assert "nothing was checked" in said.stderr and "`lanes run it.py`" in said.stderr
+    said = capsys.readouterr()
+    assert "" == said.out
+    assert "nothing was checked" in said.err and "`lanes run it.py`" in said.err
 
 
 def test_without_packages_it_says_what_is_missing(lanes, tmp_path):
@@ -155,9 +158,15 @@ def test_the_driver_is_asked_itself(monkeypatch, error, count, found):
     assert f"for CUDA 12.8, {found}" == doctor.driver().found
 
 
-def test_a_help_names_the_commands(lanes, tmp_path):
+@pytest.mark.parametrize(
+    "called, name",
+    [("bin/lanes", "lanes"), ("thirty_two_lanes/__main__.py", "python -m thirty_two")],
+)
+def test_a_help_names_the_commands(monkeypatch, called, name):
     """By the name under which it was called."""
-    said = lanes(tmp_path, "--help")
+    monkeypatch.setattr(sys, "argv", [called])
 
-    assert said.stdout.startswith("usage: lanes ")
-    assert {"run", "watch", "doctor"} <= set(said.stdout.split())
+    said = run_here("--help").stdout
+
+    assert said.startswith(f"usage: {name}")
+    assert {"run", "watch", "doctor"} <= set(said.split())

@@ -157,7 +157,11 @@ def test_a_file_that_lies_elsewhere_is_known_by_its_name(tmp_path, monkeypatch):
     Draft4Validator(read(OFFICIAL)).validate(read("it.sarif"))
 
 
-@pytest.mark.parametrize("text", [RACE + FAR, BEYOND, "", RACE + BEYOND])
+@pytest.mark.parametrize(
+    "text",
+    [RACE + FAR, BEYOND, "", RACE + BEYOND],
+    ids=["races and costs", "a stop", "nothing", "races and a stop"],
+)
 def test_the_data_is_as_its_schema_says(tmp_path, text):
     """Races, launches that stop, what costs, and nothing at all."""
     run_here("run", "--json", "it.json", "--launches", "1", written(tmp_path, text))

@@ -164,4 +164,5 @@ def test_a_notebook_runs_beside_the_wheels(alone):
     cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
     code = [cell for cell in cells if cell["cell_type"] == "code"]
     assert all(cell["execution_count"] for cell in code if "".join(cell["source"]))
-    assert "NVIDIA H200" in json.dumps([cell["outputs"] for cell in code])
+    said = json.dumps([cell["outputs"] for cell in code])
+    assert "the GPU's counts are the same" in said  # they were recorded
