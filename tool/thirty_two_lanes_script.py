@@ -12,7 +12,7 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 PACKAGE = "thirty_two_lanes"
-FOLDER = Path(__file__).with_name(PACKAGE)
+FOLDER = Path(__file__).resolve().with_name(PACKAGE)
 
 
 def ours():
@@ -39,7 +39,7 @@ def ours():
 
 
 def _file_of(module) -> Path:
-    return Path(getattr(module, "__file__", None) or "")
+    return Path(getattr(module, "__file__", None) or "").resolve()
 
 
 def main() -> int:

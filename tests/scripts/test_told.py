@@ -181,6 +181,55 @@ def test_the_data_is_as_its_schema_says(tmp_path, text):
         assert one["does"].startswith("thread ") and "tile[" in other["does"]
 
 
+ELSEWHERE = """
+from numba import cuda
+
+@cuda.jit(device=True)
+def put(values, i):
+    values[i] = 1
+"""
+
+
+def test_a_launch_that_stops_is_told_where(tmp_path):
+    """In a device function of another file; and of one that Numba refuses, its line."""
+    (tmp_path / "elsewhere.py").write_text(ELSEWHERE)
+    calls = """
+        from elsewhere import put
+
+        @cuda.jit
+        def stops(values):
+            put(values, cuda.grid(1))
+
+        @cuda.jit
+        def refused(values):
+            i = cuda.grid(1)
+            values[i] = np.sqrt(values[i])
+
+        for kernel in (stops, refused):
+            try:
+                kernel[1, 33](np.ones(32))
+            except Exception:
+                pass
+    """
+    file = written(tmp_path, calls)
+    text = file.read_text("utf-8").splitlines()
+
+    run_here("run", "--json", "it.json", file)
+
+    kernels = {it["kernel"]: it for it in read("it.json")["kernels"]}
+    (stop,), (refusal,) = (kernels[it]["stops"] for it in ("stops", "refused"))
+    (there,), (here,) = stop["places"], refusal["places"]
+    assert ("elsewhere.py", 6, "values[i] = 1") == (
+        *(there["path"], there["line"]),
+        there["text"],
+    )
+    assert ("program.py", text[here["line"] - 1].strip()) == (
+        here["path"],
+        here["text"],
+    )
+    assert "np.sqrt" in here["text"]
+
+
 def test_the_schema_refuses_a_race_with_one_place(tmp_path):
     """It is strict enough to notice what is missing."""
     run_here("run", "--json", "it.json", written(tmp_path, RACE))

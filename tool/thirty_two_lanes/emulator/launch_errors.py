@@ -31,7 +31,10 @@ def explained(kernel, launch):
         if launch.stopped_at is None:
             raise
         raise at(function, line_of(launch), str(error), type(error)) from error
-    except (ExplainedError, Warning):
+    except ExplainedError as error:
+        error.site = launch.stopped_at
+        raise
+    except Warning:
         raise
     except NoValueError as error:
         if launch.stopped_at is None:

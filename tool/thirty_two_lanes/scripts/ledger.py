@@ -39,6 +39,7 @@ class KernelLaunches:
     run: object = None  # the worst
     seen: dict = field(default_factory=dict)  # sightings by kind and lines
     stops: Counter = field(default_factory=Counter)  # (kind, sentence): launches
+    stopped_at: dict = field(default_factory=dict)  # sentence: site, where it is known
 
     @property
     def kinds(self) -> set:
@@ -169,6 +170,7 @@ class Ledger:
                 shape.see([it for it in found if it[1].level == "wrong"])
             if kind in self.kinds:
                 shape.stops[kind, sentence] += 1
+                shape.stopped_at[sentence] = getattr(error, "site", None)
         if self.on_news and shape.kinds:
             self.on_news(shape)
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from thirty_two_lanes.core.source import file_name, source_line
 
 SEVERITIES = ("error", "warning", "note")
-# of the kernel's own file, in the sentence of an error; ", line 3" is another file's
+# the kernel's, in an error's sentence; ", line 3" is another file's
 LINE = re.compile(r"(?<!, )\bline (\d+)")
 
 
@@ -119,7 +119,11 @@ def places_of(finding, paths) -> tuple[Place, ...]:
 
 
 def place_of_error(shape, sentence, paths) -> Place:
-    """The line that an error's sentence names, or else the kernel's first."""
+    """The line at which a launch stopped; of one that did not begin, the kernel's line
+    that the sentence names, or its first.
+    """
+    if site := shape.stopped_at[sentence]:
+        return Place(site.file, paths.of(site.path), site.line, site.text)
     file = shape.code.co_filename
     named = LINE.search(sentence)
     line = int(named[1]) if named else shape.code.co_firstlineno
