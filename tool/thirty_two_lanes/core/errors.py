@@ -26,6 +26,11 @@ class ExplainedError(Exception):
 
     site = None
 
+    def placed(self, site):
+        """Itself, with the site at which it stopped a launch."""
+        self.site = site
+        return self
+
     def _render_traceback_(self):
         """What IPython asks an error for."""
         return rendered(self)

@@ -32,7 +32,7 @@ def explained(kernel, launch):
             raise
         raise at(function, line_of(launch), str(error), type(error)) from error
     except ExplainedError as error:
-        error.site = launch.stopped_at
+        error.placed(launch.stopped_at or error.site)
         raise
     except Warning:
         raise
@@ -48,7 +48,7 @@ def _no_value(name, site):
     """The error about a variable that is read before it has a value."""
     sentence = _NO_VALUE.format(name=f"`{name}`" if name else "a variable on this line")
     quoted = f"\n    {site.text}" if site.text else ""
-    return KernelError(f"{sentence} ({site.place}){quoted}")
+    return KernelError(f"{sentence} ({site.place}){quoted}").placed(site)
 
 
 def _interrupted(kernel, launch):

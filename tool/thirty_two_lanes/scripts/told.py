@@ -7,15 +7,12 @@ has that file, and no report tells where somebody's home is.
 """
 
 import os
-import re
 from pathlib import Path
 from typing import NamedTuple
 
 from thirty_two_lanes.core.source import file_name, source_line
 
 SEVERITIES = ("error", "warning", "note")
-# the kernel's, in an error's sentence; ", line 3" is another file's
-LINE = re.compile(r"(?<!, )\bline (\d+)")
 
 
 def in_a_workflow() -> bool:
@@ -119,12 +116,8 @@ def places_of(finding, paths) -> tuple[Place, ...]:
 
 
 def place_of_error(shape, sentence, paths) -> Place:
-    """The line at which a launch stopped; of one that did not begin, the kernel's line
-    that the sentence names, or its first.
-    """
+    """The line at which a launch stopped, or was refused; or the kernel's first."""
     if site := shape.stopped_at[sentence]:
         return Place(site.file, paths.of(site.path), site.line, site.text)
-    file = shape.code.co_filename
-    named = LINE.search(sentence)
-    line = int(named[1]) if named else shape.code.co_firstlineno
+    file, line = shape.code.co_filename, shape.code.co_firstlineno
     return Place(file_name(file), paths.of(file), line, source_line(file, line))

@@ -300,7 +300,7 @@ class Batch:
             f"{quoted}  Remedy: change in the loop what ends it. One that waits for "
             "another thread must wait for one that still runs, not for one that has "
             "returned or waits at a barrier"
-        )
+        ).placed(next(iter(sites.values()), None))
 
 
 def too_long_error(site, limit):
@@ -310,7 +310,7 @@ def too_long_error(site, limit):
         f"line {site.line}: does it ever end?\n    {site.text}\n  {site.place}\n"
         "  Remedy: if it does, allow more, by `emulate(kernel, turns=…)` or the "
         "environment variable EMULATOR_TURNS; without them there is no limit"
-    )
+    ).placed(site)
 
 
 def is_missing(value) -> bool:
