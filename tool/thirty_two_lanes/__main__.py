@@ -13,6 +13,10 @@ COMMANDS = {  # the module with its `add_options(parser)` and `main(options)`
         "thirty_two_lanes.film.command",
         "run a program, and make a film of one block of a launch",
     ),
+    "mcp": (
+        "thirty_two_lanes.agents.command",
+        "serve coding agents, by the Model Context Protocol",
+    ),
 }
 NAME = "python -m thirty_two_lanes"
 
