@@ -1,4 +1,4 @@
-"""The commands: `python -m thirty_two_lanes run script.py`, and `watch`."""
+"""The commands: `python -m thirty_two_lanes run script.py`, `watch` and `mcp`."""
 
 import argparse
 import sys

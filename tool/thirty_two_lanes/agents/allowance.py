@@ -10,9 +10,11 @@ import os
 import sys
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from math import ceil
 from pathlib import Path
 
 FILE_BYTES = 2**24  # of one file, what a program prints among them
+STARTING_S = 60  # of computing, beside the seconds of the call
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 # what Python tells its audit hooks: events that change files, and how many paths they
 # begin with; https://docs.python.org/3/library/audit_events.html
@@ -52,8 +54,8 @@ class Allowance:
     megabytes: int = 4096  # of addresses, of which Numba's compiler takes a part
 
 
-def limit(megabytes):
-    """Hold this process to so much memory, where the system can."""
+def limit(megabytes, seconds):
+    """Hold this process to so much memory and computing, where the system can."""
     try:
         import resource
     except ImportError:  # Windows
@@ -61,6 +63,8 @@ def limit(megabytes):
     for kind, most in (
         (resource.RLIMIT_AS, megabytes * 2**20),
         (resource.RLIMIT_FSIZE, FILE_BYTES),
+        # if the server was killed, nobody else ends it
+        (resource.RLIMIT_CPU, 2 * ceil(seconds) + STARTING_S),
         (resource.RLIMIT_CORE, 0),
     ):
         with suppress(ValueError, OSError):  # macOS; or a lower limit is there

@@ -7,6 +7,7 @@ from thirty_two_lanes.scripts.kinds import FAULTS, KINDS, OF_ERRORS
 
 MOST_FINDINGS = 30
 OF_ENDS = [kind.name for kind in OF_ERRORS]  # of launches that an error ended
+REMEDY = "\n  Remedy: "  # as errors of launches say it
 LEVELS = "wrong", "costly", "slight"  # worst first
 
 
@@ -26,18 +27,7 @@ def answer_of(ledger) -> dict:
 def findings_of(shape) -> list[dict]:
     """What ended launches of a kernel and shape, and what was found in them."""
     of = {"launch": report.heading(shape)}
-    stops = [
-        {
-            **of,
-            "kind": kind,
-            "level": "wrong",
-            "what": sentence,
-            "advice": "",
-            "places": [],
-            "launches": count,
-        }
-        for (kind, sentence), count in shape.stops.items()
-    ]
+    stops = [{**of, **stop(*error, n)} for error, n in shape.stops.items()]
     races = {race.finding: race for race in races_of(shape.run)}
     return stops + [
         {
@@ -51,6 +41,21 @@ def findings_of(shape) -> list[dict]:
         }
         for it in shape.seen.values()
     ]
+
+
+def stop(kind, sentence, launches) -> dict:
+    """An error that ended launches; its sentence names the place and ends with what to
+    do, where that is known.
+    """
+    what, _, advice = sentence.partition(REMEDY)
+    return {
+        "kind": kind,
+        "level": "wrong",
+        "what": what,
+        "advice": advice,
+        "places": [],
+        "launches": launches,
+    }
 
 
 def races_of(run) -> list:

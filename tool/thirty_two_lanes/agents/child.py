@@ -35,7 +35,7 @@ def main():
     request = json.loads(sys.stdin.buffer.read())
     seconds, megabytes = request.pop("seconds"), request.pop("megabytes")
     task, keep = TASKS[request.pop("task")], Keeper(sys.argv[1])
-    limit(megabytes)
+    limit(megabytes, seconds)
     # a server in the background may have been told to ignore it, and so its children
     signal.signal(signal.SIGINT, signal.default_int_handler)
     clock = threading.Timer(seconds, _thread.interrupt_main)

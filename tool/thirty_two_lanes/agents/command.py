@@ -3,6 +3,7 @@ on stdin and stdout, with which coding agents check kernels. docs/AGENTS.md show
 """
 
 import sys
+from importlib.util import find_spec
 
 from thirty_two_lanes.agents.allowance import Allowance
 from thirty_two_lanes.scripts.options import whole_number
@@ -31,12 +32,10 @@ def _some(text):
 
 def main(options) -> int:
     """Serve until the client is gone; the exit status."""
-    try:
-        from thirty_two_lanes.agents.server import serve
-    except ModuleNotFoundError as error:
-        if error.name.partition(".")[0] != "mcp":
-            raise
+    if find_spec("mcp") is None:
         print(f"python -m thirty_two_lanes mcp: {HOW}", file=sys.stderr)
         return 2
+    from thirty_two_lanes.agents.server import serve
+
     serve(Allowance(options.seconds, options.memory))
     return 0
