@@ -62,7 +62,7 @@ def main(options) -> int:
         tuple(kind for kind in KINDS if kind in kinds),
         options.launches,
         on_launch=progress,
-        on_news=partial(_say_shape, fail_on) if options.live else None,
+        on_news=partial(_say_kernel, fail_on) if options.live else None,
     )
     try:
         with handed_to(ledger.launch):
@@ -81,8 +81,8 @@ def main(options) -> int:
     return 1 if wrong and status != INTERRUPTED else status
 
 
-def _say_shape(fail_on, shape):
-    report.say(f"{report.shape_as_text(shape, fail_on)}\n")
+def _say_kernel(fail_on, entry):
+    report.say(f"{report.kernel_as_text(entry, fail_on)}\n")
 
 
 def _report(ledger, fail_on, options):
