@@ -226,6 +226,11 @@ def _shell():
     return getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
 
 
+def in_notebook() -> bool:
+    """Is this a notebook's kernel?"""
+    return type(_shell()).__name__ == "ZMQInteractiveShell"
+
+
 def globals_of(code):
     """The names that a code object loads as globals, and those within it."""
     yield from (

@@ -6,6 +6,7 @@ The exit status is 1 if something is wrong, 130 after Ctrl-C, and else the progr
 
 import argparse
 import json
+import os
 import sys
 from functools import partial
 from pathlib import Path
@@ -57,6 +58,8 @@ def main(options) -> int:
     if fail_on is None:
         fail_on = tuple(kind for kind in FAULTS if kind in (options.only or KINDS))
     progress = None if options.quiet else Progress()
+    if options.quiet:
+        os.environ["EMULATOR_PATIENCE"] = "0"  # for launches that would say they run
     kinds = {*(options.only or KINDS), *fail_on}
     ledger = Ledger(
         tuple(kind for kind in KINDS if kind in kinds),
