@@ -95,6 +95,11 @@ class Source(NamedTuple):
     first: int
     lines: tuple[str, ...]
 
+    def __repr__(self):
+        numbered = enumerate(self.lines, self.first)
+        rows = (f"{number:>5}  {text}".rstrip() for number, text in numbered)
+        return "\n".join([f"{self.file}:", *rows])
+
 
 def source_of(function) -> Source | None:
     """A function's source, None where it is not available."""
