@@ -1,5 +1,6 @@
 """`python -m thirty_two_lanes run`: a program, and the report of its kernels."""
 
+import itertools
 import json
 import os
 import re
@@ -12,6 +13,7 @@ import pytest
 
 from tests.paths import ROOT
 from tests.scripts.programs import run, run_here, written
+from thirty_two_lanes.emulator.machine import still_running
 
 RACE = "shift[1, 64](np.ones(64, np.float32))\n"
 FINE = "double[2, 32](np.ones(64, np.float32))\n"
@@ -136,6 +138,28 @@ def test_live_reports_a_kernel_when_it_is_launched(tmp_path):
     assert first < report < then
     assert 1 == said.count("wrong: ")
     assert said.endswith("1 kernel, 2 launches: 1 race, 1 uninitialised read.\n")
+
+
+def test_a_quiet_run_lets_no_launch_say_that_it_still_runs(tmp_path, monkeypatch):
+    """However long it takes; others do, after some seconds."""
+    monkeypatch.setattr(still_running, "monotonic", itertools.count().__next__)
+    monkeypatch.setenv("EMULATOR_PATIENCE", "5")
+    file = written(
+        tmp_path,
+        """
+        @cuda.jit
+        def slow(values):
+            while values[0] < 300:
+                values[0] += 1
+
+        slow[1, 1](np.zeros(1))
+        """,
+    )
+
+    said = [run_it(file), run_it(file, "--quiet")]
+
+    assert [True, False] == ["`slow` still runs after" in it.stderr for it in said]
+    assert "" == said[1].stderr
 
 
 def test_files_are_where_they_were_asked_for_wherever_the_program_goes(tmp_path):
