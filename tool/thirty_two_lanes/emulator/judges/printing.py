@@ -32,8 +32,9 @@ def as_table(rows, total=None) -> str:
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     behind = ["", *(_access(row) for _, row in named)]
     return "\n".join(
-        "  ".join([f"{line[0]:<{widths[0]}}", *_right(line[1:], widths[1:]), access])
-        .rstrip()
+        "  ".join(
+            [f"{line[0]:<{widths[0]}}", *_right(line[1:], widths[1:]), access]
+        ).rstrip()
         for line, access in zip(lines, behind, strict=True)
     )
 
