@@ -42,7 +42,7 @@ class WarpRaces(NamedTuple):
         remedies = {race.remedy for race in self.races}
         if len(remedies) == 1:
             return remedies.pop()
-        alone = {race.first for race in self.races if race.first == race.second}
+        alone = [race for race in self.races if race.first == race.second]
         load_first = f"load into a variable first, then {SYNC}, then store"
         if len(self.sites) == 1:
             return f"{load_first.capitalize()}; in a loop, one more {SYNC} behind it"
@@ -50,12 +50,13 @@ class WarpRaces(NamedTuple):
             f"Put {SYNC} between each two of {self._of(self.sites)}, where all lanes "
             "of the warp come by"
         )
-        if any(race.next_turn for race in self.races):
+        again = [race for race in alone if race.kind == "RAW"]  # in another iteration
+        if again or any(race.next_turn for race in self.races):
             between += ", and between the loop's iterations"
-        if not alone:
+        at_once = {race.first for race in alone if race.kind == "WAR"}
+        if not at_once:
             return between
-        itself = self._of(sorted(alone))
-        return f"{between}; on {itself} {load_first}"
+        return f"{between}; on {self._of(sorted(at_once))} {load_first}"
 
     def _of(self, sites) -> str:
         """The lines of some sites in words; those of the kernel, where calls differ."""

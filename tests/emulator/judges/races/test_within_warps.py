@@ -14,6 +14,8 @@ from thirty_two_lanes.emulator.report.text import as_text
 from thirty_two_lanes.scripts.kinds import classified
 
 SEVEN, EIGHT, NINE = site(7), site(8), site(9)
+SYNC = "`cuda.syncwarp()`"
+PUT = f"Put {SYNC} between each two of "
 WAR = {"kind": "WAR", "first_kind": "load", "second_kind": "store"}
 
 
@@ -90,6 +92,38 @@ def test_the_advice_leaves_no_race():
 
 
 @cuda.jit
+def in_a_loop(values, out, waits):
+    """In a loop, whose `if` some lanes do not take; or with what is advised."""
+    s = cuda.shared.array(32, float32)
+    t, step = cuda.threadIdx.x, 16
+    s[t] = values[t]  # filled
+    while step:
+        if waits:
+            cuda.syncwarp()
+        if t < step:
+            s[t] += s[t + step]  # added
+        step //= 2
+    if t == 0:
+        out[0] = s[0]
+
+
+def test_in_a_loop_all_lanes_wait_between_its_iterations():
+    """A place that is within no `if`; no line need be taken apart."""
+    runs = [
+        emulate(in_a_loop)[1, 32](np.ones(32, np.float32), np.zeros(32), waits)
+        for waits in (False, True)
+    ]
+
+    [group] = within_warps(runs[0].races.minor)
+    first, last = (line_of(in_a_loop, f"# {it}") for it in ("filled", "added"))
+    assert group.remedy == (
+        f"{PUT}lines {first} and {last}, where all lanes of the warp come by, and "
+        "between the loop's iterations"
+    )
+    assert not runs[1].races.minor
+
+
+@cuda.jit
 def no_barrier(values):
     """A missing barrier: warps race, and lanes, too."""
     s = cuda.shared.array(64, float32)
@@ -120,10 +154,6 @@ def lanes(**changes):
     return race(scope="warp", **changes)
 
 
-SYNC = "`cuda.syncwarp()`"
-PUT = f"Put {SYNC} between each two of "
-
-
 @pytest.mark.parametrize(
     "races, title, told",
     [
@@ -139,6 +169,12 @@ PUT = f"Put {SYNC} between each two of "
         ),
         (
             [lanes(), lanes(first=EIGHT, second=SEVEN, next_turn=True)],
+            "2 races within a warp on shared `tile`, lines 7 and 8",
+            f"{PUT}lines 7 and 8, where all lanes of the warp come by, and between the "
+            "loop's iterations",
+        ),
+        (
+            [lanes(), lanes(first=EIGHT, second=EIGHT)],
             "2 races within a warp on shared `tile`, lines 7 and 8",
             f"{PUT}lines 7 and 8, where all lanes of the warp come by, and between the "
             "loop's iterations",
