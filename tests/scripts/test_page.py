@@ -24,20 +24,21 @@ def blocks(language):
     return re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
 
 
-def test_the_program_says_what_the_page_says(tmp_path, monkeypatch):
-    """Every character of its report."""
+@pytest.mark.parametrize("number, name", [(0, "means.py"), (1, "sums.py")])
+def test_the_programs_say_what_the_page_says(number, name, tmp_path, monkeypatch):
+    """Every character of their reports."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "means.py").write_text(blocks("python")[0], encoding="utf-8")
+    (tmp_path / name).write_text(blocks("python")[number], encoding="utf-8")
 
-    said = run_here("run", "means.py")
+    said = run_here("run", name)
 
-    assert (1, f"\n{blocks('text')[0]}") == (said.returncode, said.stdout)
+    assert (1, f"\n{blocks('text')[number]}") == (said.returncode, said.stdout)
 
 
 @pytest.mark.slow
 def test_the_test_says_what_the_page_says(tmp_path):
     """From its name to the plugin's section."""
-    (tmp_path / "test_places.py").write_text(blocks("python")[1], encoding="utf-8")
+    (tmp_path / "test_places.py").write_text(blocks("python")[2], encoding="utf-8")
     plugin = ("-p", "pytest_thirty_two_lanes", "-p", "no:cacheprovider")
 
     said = subprocess.run(
@@ -50,7 +51,7 @@ def test_the_test_says_what_the_page_says(tmp_path):
         | {"PYTEST_ADDOPTS": "", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
     )
 
-    assert blocks("text")[1] in said.stdout
+    assert blocks("text")[2] in said.stdout
 
 
 def test_the_options_are_those_of_the_command():
@@ -81,7 +82,7 @@ def test_an_annotation_of_the_page_is_what_is_printed(tmp_path, monkeypatch):
     said = run_here("run", "--github", "means.py").stdout
 
     told = [line for line in said.splitlines() if line.startswith("::")]
-    assert blocks("text")[2].splitlines() == told[:1]
+    assert blocks("text")[-1].splitlines() == told[:1]
 
 
 def parsed(command):

@@ -1,4 +1,4 @@
-"""The commands: `lanes run script.py`, `watch` and `doctor`; `python -m
+"""The commands: `lanes run script.py`, `watch`, `doctor` and `mcp`; `python -m
 thirty_two_lanes` does the same.
 """
 
@@ -19,6 +19,10 @@ COMMANDS = {  # the module with its `add_options(parser)` and `main(options)`
     "doctor": (
         "thirty_two_lanes_doctor",
         "say what this machine can do for kernels, and what it lacks",
+    ),
+    "mcp": (
+        "thirty_two_lanes.agents.command",
+        "serve coding agents, by the Model Context Protocol",
     ),
 }
 

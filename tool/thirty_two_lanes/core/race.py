@@ -78,7 +78,8 @@ class Race:
     cells, which is `value` where it is known and the same in all cells.
     `update` says that threads load and store the same cell in one line; `second_cell`
     is what the second line calls the cell, if its array overlaps with the first one's;
-    `next_turn`, that the second access is of a loop's next iteration.
+    `next_turn`, that the second access is of a loop's next iteration; `implied`, that
+    the same lines race between warps, whose remedy orders these lanes, too.
     """
 
     kind: str
@@ -99,6 +100,7 @@ class Race:
     update: bool = False
     second_cell: str = ""
     next_turn: bool = False
+    implied: bool = False
 
     @property
     def title(self) -> str:
@@ -249,8 +251,16 @@ class Race:
             f"Races for `{self.array}` with {other}: {lowered(self.remedy)}.",
             self.hazards,
             self.second,
-            self.accesses,
+            accesses=self.accesses,
+            same=self.case,
         )
+
+    @property
+    def case(self) -> tuple:
+        """What tells it from other races, and not from itself in another launch."""
+        lines = self.first, self.second, self.first_kind, self.second_kind
+        where = self.space, self.array, self.scope
+        return self.kind, *where, *lines, self.same_value, self.next_turn
 
     @property
     def facts(self) -> str:

@@ -96,6 +96,11 @@ class Source(NamedTuple):
     first: int
     lines: tuple[str, ...]
 
+    def __repr__(self):
+        numbered = enumerate(self.lines, self.first)
+        rows = (f"{number:>5}  {text}".rstrip() for number, text in numbered)
+        return "\n".join([f"{self.file}:", *rows])
+
 
 def source_of(function) -> Source | None:
     """A function's source, None where it is not available."""
@@ -225,6 +230,11 @@ def _remember_cell(file):
 def _shell():
     """IPython's, where this is a notebook."""
     return getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+
+
+def in_notebook() -> bool:
+    """Is this a notebook's kernel?"""
+    return type(_shell()).__name__ == "ZMQInteractiveShell"
 
 
 def globals_of(code):

@@ -53,16 +53,14 @@ def _no_value(name, site):
 
 def _interrupted(kernel, launch):
     """What was done and written when someone pressed Ctrl-C, in one sentence."""
-    blocks = launch.geometry.blocks
-    done = min(blocks, launch.finished * launch.batch_blocks)
     names = " and ".join(f"`{name}`" for name in sorted(launch.program.written))
     written = f"{names} may be partly written" if names else "it writes to no array"
     if not launch.memory.changes:
         written = "nothing was written"
     where = f" at line {line_of(launch)}" if launch.stopped_at is not None else ""
     return (
-        f"interrupted{where} of `{kernel.py_func.__name__}`, with {done:,} of "
-        f"{blocks:,} blocks done; {written}"
+        f"interrupted{where} of `{kernel.py_func.__name__}`, with "
+        f"{launch.blocks_done:,} of {launch.geometry.blocks:,} blocks done; {written}"
     )
 
 

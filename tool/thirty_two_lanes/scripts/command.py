@@ -6,6 +6,7 @@ The exit status is 1 if something is wrong, 130 after Ctrl-C, and else the progr
 
 import argparse
 import json
+import os
 import sys
 from functools import partial
 from pathlib import Path
@@ -63,12 +64,14 @@ def main(options) -> int:
     if fail_on is None:
         fail_on = tuple(kind for kind in FAULTS if kind in (options.only or KINDS))
     progress = None if options.quiet else Progress()
+    if options.quiet:
+        os.environ["EMULATOR_PATIENCE"] = "0"  # for launches that would say they run
     kinds = {*(options.only or KINDS), *fail_on}
     ledger = Ledger(
         tuple(kind for kind in KINDS if kind in kinds),
         options.launches,
         on_launch=progress,
-        on_news=partial(_say_shape, fail_on) if options.live else None,
+        on_news=partial(_say_kernel, fail_on) if options.live else None,
     )
     try:
         with handed_to(ledger.launch):
@@ -88,8 +91,8 @@ def main(options) -> int:
     return 1 if wrong and status != INTERRUPTED else status
 
 
-def _say_shape(fail_on, shape):
-    report.say(f"{report.shape_as_text(shape, fail_on)}\n")
+def _say_kernel(fail_on, entry):
+    report.say(f"{report.kernel_as_text(entry, fail_on)}\n")
 
 
 def _report(ledger, fail_on, options):

@@ -1,9 +1,8 @@
 """What a program's launches showed, as other tools want it told: each finding once,
 worst first, with its places in files that they find.
 
-A kernel that was launched with several shapes has one finding of a kind and line. A
-place in a file outside the repository has no path: nobody who reads a report elsewhere
-has that file, and no report tells where somebody's home is.
+A place in a file outside the repository has no path: nobody who reads a report
+elsewhere has that file, and no report tells where somebody's home is.
 """
 
 import os
@@ -86,24 +85,23 @@ class Told(NamedTuple):
 
 def told(ledger, fail_on, paths) -> list[Told]:
     """Everything that was found, worst first."""
-    found = {}
-    for shape in ledger.worst_first():
-        for key, it in _of_shape(shape, fail_on, paths):
-            found.setdefault((shape.code, *key), it)
-    return sorted(found.values(), key=lambda it: SEVERITIES.index(it.severity))
+    found = [
+        it for entry in ledger.worst_first() for it in _of_kernel(entry, fail_on, paths)
+    ]
+    return sorted(found, key=lambda it: SEVERITIES.index(it.severity))
 
 
-def _of_shape(shape, fail_on, paths):
-    """What was found in the launches of a shape, each with what it is the same by."""
-    for key, (kind, finding, _) in shape.seen.items():
+def _of_kernel(entry, fail_on, paths):
+    """What was found in the launches of a kernel."""
+    for kind, finding, *_ in entry.seen.values():
         severity = "warning" if finding.level == "wrong" else "note"
         severity = "error" if kind in fail_on else severity
-        facts = shape.kernel, finding.what, finding.advice, places_of(finding, paths)
-        yield key, Told(severity, kind, *facts)
-    for kind, sentence in shape.stops:
-        severity = "error" if kind in fail_on else "warning"
-        places = (place_of_error(shape, sentence, paths),)
-        yield (kind, sentence), Told(severity, kind, shape.kernel, sentence, "", places)
+        facts = entry.kernel, finding.what, finding.advice, places_of(finding, paths)
+        yield Told(severity, kind, *facts)
+    for stop in entry.stops.values():
+        severity = "error" if stop.kind in fail_on else "warning"
+        places = (place_of_error(entry, stop, paths),)
+        yield Told(severity, stop.kind, entry.kernel, stop.sentence, "", places)
 
 
 def places_of(finding, paths) -> tuple[Place, ...]:
@@ -115,9 +113,9 @@ def places_of(finding, paths) -> tuple[Place, ...]:
     )
 
 
-def place_of_error(shape, sentence, paths) -> Place:
+def place_of_error(entry, stop, paths) -> Place:
     """The line at which a launch stopped, or was refused; or the kernel's first."""
-    if site := shape.stopped_at[sentence]:
+    if site := stop.site:
         return Place(site.file, paths.of(site.path), site.line, site.text)
-    file, line = shape.code.co_filename, shape.code.co_firstlineno
+    file, line = entry.code.co_filename, entry.code.co_firstlineno
     return Place(file_name(file), paths.of(file), line, source_line(file, line))

@@ -15,6 +15,7 @@ from thirty_two_lanes.core.hardware import WARP_SIZE
 from thirty_two_lanes.core.source import Site
 from thirty_two_lanes.core.words import Finding, counted, raised
 from thirty_two_lanes.emulator.judges.judge import JudgeOfThreads, Kind, Registration
+from thirty_two_lanes.emulator.judges.printing import Listed
 
 NONE = np.zeros(0, np.int64)
 
@@ -59,6 +60,12 @@ class UnsetVariable(NamedTuple):
         )
 
 
+class UnsetVariables(Listed):
+    """All lines that read a variable without a value, and which."""
+
+    none = "no read of an unset variable"
+
+
 class UnsetReads(JudgeOfThreads):
     """Listens for reads of variables that have no value."""
 
@@ -75,7 +82,7 @@ class UnsetReads(JudgeOfThreads):
         key = event.site, event.variable or ""
         self.found[key] = np.union1d(self.found.get(key, NONE), threads)
 
-    def table(self) -> tuple[UnsetVariable, ...]:
+    def table(self) -> UnsetVariables:
         """All lines with such a read, and its variable."""
         found = []
         for (site, variable), threads in sorted(self.found.items()):
@@ -83,7 +90,7 @@ class UnsetReads(JudgeOfThreads):
             places = self.places(threads[0] % self.width, blocks[0])
             facts = variable or None, len(threads), len(blocks), *places
             found.append(UnsetVariable(site, *facts))
-        return tuple(found)
+        return UnsetVariables(found)
 
 
 JUDGE = Registration(

@@ -242,6 +242,7 @@ class Batch:
         warp.turns += 1
         if iterations % WATCH < 2:
             warp.note_loop(header)
+            self.launch.still_running.look(self.launch, warp.loop)
             if warp.turns > self.launch.max_iterations:
                 raise too_long_error(warp.loop, self.launch.max_iterations)
             needs = self.launch.program.code[header].needs
@@ -249,6 +250,7 @@ class Batch:
                 return True
         if warp.turns - warp.began < PATIENCE:
             return False
+        self.launch.still_running.look(self.launch, warp.loop)
         warp.began, warp.spinning = warp.turns, False
         return True
 
