@@ -296,3 +296,11 @@ def without_inlined(name, known) -> str:
     stem = VERSION.sub("", short)
     version = short not in known and short != name and stem in known
     return stem if version else short
+
+
+def name_on(text, name) -> str | None:
+    """What a line calls a variable that Numba may have inlined: `x` of `twice_v3_x`;
+    None of what only Numba names, as `twice_v3__v6pred`.
+    """
+    short = without_inlined(name, re.findall(r"\w+", text))
+    return None if short != name and short.startswith("_v") else short
