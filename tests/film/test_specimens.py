@@ -1,4 +1,4 @@
-"""`watch` on all that `emulate` runs: every labelled kernel, the zoo and random ones."""
+"""`watch` on all that `emulate` runs: labelled kernels, the zoo and random ones."""
 
 import warnings
 
