@@ -143,10 +143,12 @@ class Copy:
 
 @node(pure=True)
 class Unset:
-    """`target` has no value yet; a checked program goes on with this one."""
+    """`target` has no value yet; a checked program goes on with this one, if there is
+    one: an array has none, and stays what it is in other threads.
+    """
 
     target: str
-    value: np.generic
+    value: np.generic | tuple | None
 
 
 @node("is_set operand")
