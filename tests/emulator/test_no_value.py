@@ -243,6 +243,54 @@ def copies_what_it_does_not_need(out):
         out[t] += 1
 
 
+@cuda.jit
+def converts_it_where_paths_join(out):
+    t = cuda.grid(1)
+    if t < 4:
+        number = t
+        pair = t, t
+    if t < 2:
+        number = 0.5
+        pair = 2, 0.5
+    if t < 4:
+        out[t] = number + pair[1]
+
+
+def test_what_is_only_converted_where_paths_join_accuses_nobody():
+    """A number to another type, and a pair item by item."""
+    out = np.zeros(32)
+
+    found = emulate(converts_it_where_paths_join)[1, 32](out).unset
+
+    assert ((), [1, 1, 4, 6, 0]) == (found, out[:5].tolist())
+
+
+@cuda.jit
+def makes_pairs(out):
+    t = cuda.grid(1)
+    if t < 5:
+        one = t
+    if t < 3:
+        other = t
+    if t < 8:
+        pair = (one, other)
+        out[t] = pair[t % 2]
+    late = (1, one)
+    if t < 16:
+        out[t] = late[t % 2]
+
+
+def test_a_pair_has_no_value_where_one_of_its_variables_has_none():
+    """It is a copy of them, which nobody reads in threads 16 to 31."""
+    found = emulate(makes_pairs)[1, 32](np.zeros(32)).unset
+
+    assert [
+        ("one", "out[t] = pair[t % 2]", "threads 5–7"),
+        ("other", "out[t] = pair[t % 2]", "threads 3–7"),
+        ("one", "out[t] = late[t % 2]", "threads 5–15"),
+    ] == [(it.variable, it.site.text, it.those) for it in found]
+
+
 def test_what_only_copies_pass_on_accuses_nobody():
     """A swap, a sum that nobody needs, and what may be None on one path alone."""
     out = np.zeros(32)
@@ -256,7 +304,7 @@ SEEDS = beside([1, 2, 5], range(200), slow_every=4)
 
 
 def unset_reads(kernel, config, arguments):
-    """The threads that read what they have not set, by line; `config` is of one axis."""
+    """The threads that read what they have not set, by line; blocks of one axis."""
     blocks, threads = config
     judge, types = UnsetReads(), argument_types(kernel, arguments)
     program = compile_checked(kernel, types)

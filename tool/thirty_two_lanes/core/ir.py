@@ -143,8 +143,8 @@ class Copy:
 
 @node(pure=True)
 class Unset:
-    """`target` has no value yet; a checked program goes on with this one, if there is
-    one: an array has none, and stays what it is in other threads.
+    """`target` has no value yet; a checked program goes on with this one. In an array's
+    place there is None, and what the array is in other threads.
     """
 
     target: str

@@ -86,8 +86,7 @@ def _checked(block, truths, origins) -> list:
         if told is None and not isinstance(instruction, NO_USE):
             site = next(filter(None, [*sites[index:], *sites[index::-1]]), None)
             made += _checks(instruction, truths, origins, site)
-        if not isinstance(instruction, ir.Unset) or has_value(instruction.value):
-            made.append(instruction)
+        made.append(instruction)
         if told is None:
             now = NOT_SET if isinstance(instruction, ir.Unset) else SET
             told = {truths[it]: now for it in writes(instruction) if it in truths}
@@ -113,11 +112,6 @@ def _told(instruction, truths, origins):
         for target, source in copies
         if target in truths
     }
-
-
-def has_value(value) -> bool:
-    """Is there something to go on with, in each item of a tuple?"""
-    return all(map(has_value, value)) if isinstance(value, tuple) else value is not None
 
 
 def _checks(instruction, truths, origins, site):
