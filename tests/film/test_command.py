@@ -93,7 +93,7 @@ def test_a_program_s_own_arguments_reach_it(tmp_path):
     file = written(tmp_path, SAYS)
 
     like_ours = run_here("watch", "-o", "film.json", file, "--", "--steps", "3")
-    others = run_here("watch", "-o", "film.json", file, "--help", "--quick=1", "x")
+    others = run_here("watch", "-o", "film.json", file, "--help", "--main=1", "x")
 
     assert like_ours.stdout.startswith("['--steps', '3']\nfilm.json: ")
-    assert others.stdout.startswith("['--help', '--quick=1', 'x']\nfilm.json: ")
+    assert others.stdout.startswith("['--help', '--main=1', 'x']\nfilm.json: ")

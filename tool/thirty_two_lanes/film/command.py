@@ -61,9 +61,10 @@ class ProgramAndArguments(argparse.Action):
         if options.arguments[:1] == ["--"]:
             del options.arguments[0]
             return
-        ours = {"-o", *(f"--{it}" for it in vars(options))}
+        others = {"module", "program", "arguments", "main"}
+        ours = {"-o", *(f"--{it}" for it in vars(options).keys() - others)}
         for value in options.arguments:
-            if value.partition("=")[0] in ours - {"--module", "--program"}:
+            if value.partition("=")[0] in ours:
                 parser.error(
                     f"{value} stands behind {name}, where arguments are the program's "
                     f"own: write it before {name}, or `--` behind it if it is not ours"
