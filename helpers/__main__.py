@@ -5,8 +5,8 @@ import sys
 from helpers.doctor import examine, page
 
 OTHERS = (
-    "python -m helpers: it takes no arguments; to run or to watch a program of your "
-    "own, type `python -m thirty_two_lanes {}`"
+    "python -m helpers: it takes no arguments, and nothing was checked; to run or to "
+    "watch a program of your own, type `lanes {}`"
 )
 
 

@@ -1,17 +1,17 @@
-"""What this machine can do, what it lacks, and how to get it: `python -m helpers`.
+"""What this machine can do for the course, what it lacks, and how to get it:
+`python -m helpers`.
 
-Imports the standard library alone, and the rest only inside the two examinations that
-need it, so that it works where nothing is installed.
+Imports the standard library and the tool's doctor alone, and the rest only inside the
+examinations that need it, so that it works where nothing is installed.
 """
 
 from __future__ import annotations
 
-import platform
-import re
 import sys
 import traceback
-from dataclasses import dataclass
-from importlib import metadata
+from dataclasses import replace
+from importlib import import_module, metadata
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 FOLDER = Path(__file__).parents[1]
@@ -19,7 +19,6 @@ VENV = FOLDER / ".venv"  # where `make` installs
 TOOL, COURSE = "thirty-two-lanes", "thirty-two-lanes-course"
 PYPROJECTS = "tool/pyproject.toml", "pyproject.toml"
 OURS = "helpers", "thirty_two_lanes"  # as they are imported
-OLDEST = (3, 11)
 REMEDY = "python -m pip install --editable tool --editable ."
 GPU_REMEDY = (  # brings the compiler's libraries
     'python -m pip install --editable ".[cu13]"     (driver older than 580: cu12)'
@@ -38,62 +37,43 @@ IN_THE_WHEEL = {  # the same for who has a wheel, and no folder of the course
     "--requirement requirements-compiler.lock": '"{wheel}[compiler]"',
     OWN_REMEDY: "python -m pip install --force-reinstall --no-deps {wheel}",
 }
-RANGE = r"(?=.*>=([\d.]+))(?=.*<([\d.]+))[\d.,<>=]+"  # the limits in any order
-REQUIREMENT = re.compile(rf"([\w-]+){RANGE}(?: *; *sys_platform != ['\"](\w+)['\"])?")
 
 
-@dataclass(frozen=True)
-class Row:
-    """One row of the page: what was looked for, what was found, and what is wrong; or
-    what is missing and not needed.
+def tools_doctor():
+    """The tool's doctor; in the course's folder also where nothing is installed.
+
+    Raises ImportError where neither is there.
     """
+    name = "thirty_two_lanes_doctor"
+    file = FOLDER / "tool" / f"{name}.py"
+    if not file.exists():
+        try:
+            return import_module(name)
+        except ModuleNotFoundError as error:
+            missing = f"{TOOL} is missing: install its wheel beside the course's"
+            raise ImportError(missing) from error
+    spec = spec_from_file_location(name, file)
+    sys.modules[name] = module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
-    name: str
-    found: str
-    fault: str = ""
-    remedy: str = REMEDY
-    lack: str = ""
 
-
-@dataclass(frozen=True)
-class Requirement:
-    """A package that the course needs, and the series of it that was tried."""
-
-    name: str
-    first: str
-    last: str
-    absent_on: str | None
-
-    @property
-    def series(self):
-        """The versions that were tried, as pip writes them."""
-        return f">={self.first},<{self.last}"
-
-    def accepts(self, version):
-        """Is this version in the series that was tried?"""
-        return numbers(self.first) <= numbers(version) < numbers(self.last)
+tools = tools_doctor()
+Row = tools.Row
 
 
 def examine():
     """Every finding, in the order in which the page shows them."""
-    if sys.version_info < OLDEST:
+    if sys.version_info < tools.OLDEST:
         return [python()]
-    machine = [device(), kernels(), compiler(), python()]
+    machine = [device(), tools.driver(), kernels(), compiler(), python()]
     return [*machine, *map(package, needed()), present(TOOL), course()]
 
 
 def page(findings):
     """The findings as text: the rows, and below them what is wrong and its remedy."""
-    width = max(len(finding.name) for finding in findings)
-    lines = ["Thirty-Two Lanes", ""]
-    lines += [f"  {each.name:{width}}  {each.found}" for each in findings]
-    wrong = [each for each in findings if each.fault or each.lack]
-    if not any(each.fault for each in wrong):
-        lacks = [f" but {each.lack}" for each in wrong]
-        lines += ["", f"Nothing is missing{''.join(lacks)}."]
-    else:
-        lines += ["", *(each.fault for each in wrong if each.fault)]
-    remedies = dict.fromkeys(each.remedy for each in wrong if each.remedy)
+    lines, remedies = tools.lines(findings), tools.remedies(findings)
+    wrong = [each for each in findings if each.fault]
     if (made := made_by_make()) and any(each.found == "missing" for each in wrong):
         remedies = [f"{made} -m helpers     (`make` installed all that into .venv)"]
     if remedies and is_a_folder():
@@ -127,37 +107,25 @@ def in_the_wheel(remedy):
 def device():
     """Where kernels run."""
     try:
-        from thirty_two_lanes.core.device import device as found
+        return tools.device()
     except Exception as error:
         return unknown("device", error)
-    return Row("device", repr(found))
 
 
 def kernels():
     """What became of one small kernel, launched as a notebook launches it."""
     try:
-        answer = launch()
+        return tools.kernels(launch, remedy_here)
     except ImportError as error:
         return not_imported(error.__cause__ or error)
-    except Exception as error:  # whatever a compiler or a driver may raise
-        sentence = str(error).partition("\n")[0]
-        fault = f"A kernel does not run: {type(error).__name__}: {sentence}"
-        return Row("kernels", "do not run", fault, remedy_here())
-    fault = "" if answer == [1, 2, 3] else f"A kernel gives {answer}, not [1, 2, 3]."
-    return Row("kernels", "give wrong numbers" if fault else "run", fault)
 
 
 def compiler():
     """Whether `assemble` can compile; without, it shows what was recorded."""
     try:
-        from thirty_two_lanes.assembly.compiler import missing
+        return tools.compiler(COMPILER_REMEDY)
     except Exception as error:
         return unknown("compiler", error)
-    lacking, _, how = missing().partition(": ")
-    if not lacking:
-        return Row("compiler", "runs")
-    lack = "NVIDIA's compiler: `assemble` shows what was recorded"
-    return Row("compiler", lacking, "", how and COMPILER_REMEDY, lack)
 
 
 def unknown(name, error):
@@ -182,20 +150,10 @@ def not_imported(error):
 
 
 def launch():
-    """Add one to 0, 1, 2 in a kernel."""
-    import numpy as np
-    from numba import cuda
+    """Add one to 0, 1, 2 in a kernel, with the course imported."""
+    from helpers import emulate  # noqa: F401  it says so if it cannot be
 
-    from helpers import emulate  # noqa: F401  launches are answered from here on
-
-    @cuda.jit
-    def add_one(values):
-        """Each thread adds one to its element."""
-        values[cuda.threadIdx.x] += 1
-
-    values = np.arange(3)
-    add_one[1, 3](values)
-    return values.tolist()
+    return tools.one_launch()
 
 
 def remedy_here():
@@ -207,36 +165,17 @@ def remedy_here():
 
 def python():
     """The Python that runs."""
-    version = platform.python_version()
-    found = f"{version}, {platform.system()} {platform.machine()}"
-    if sys.version_info >= OLDEST:
-        return Row("Python", found)
-    fault = f"Python {version} is too old: the course needs 3.11 or newer."
-    return Row("Python", found, fault, "make setup")
+    return replace(tools.python(), remedy="make setup")
 
 
 def package(requirement):
     """What is installed of a package that the course needs."""
-    name, series = requirement.name, requirement.series
-    version = installed(name)
-    if not version or requirement.accepts(version):
-        return present(name)
-    fault = f"{name} {version} is outside the tested range, {series}."
-    return Row(name, f"{version}, not {series}", fault)
+    return tools.package(requirement, REMEDY)
 
 
 def present(name):
     """Whether a package is here, in any version."""
-    missing = Row(name, "missing", f"{name} is missing.")
-    return Row(name, version) if (version := installed(name)) else missing
-
-
-def installed(name):
-    """The version of a package that is here; None where it is missing."""
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return None
+    return tools.present(name, REMEDY)
 
 
 def course():
@@ -244,7 +183,7 @@ def course():
     if version := stranger():
         fault = "The package index's `helpers` is another's: there is room for one."
         return Row("helpers", f"another's, {version}", fault, STRANGER_REMEDY)
-    if version := installed(COURSE):
+    if version := tools.installed(COURSE):
         return Row("helpers", version)
     fault = "helpers is not installed: notebooks in other folders do not find it."
     return Row("helpers", "not installed", fault)
@@ -252,44 +191,27 @@ def course():
 
 def stranger():
     """The version of another's `helpers`, if it is installed."""
-    return installed(STRANGER)
+    return tools.installed(STRANGER)
 
 
 def needed():
     """The packages that the course needs on this system."""
-    return [each for each in requirements() if each.absent_on != sys.platform]
-
-
-def requirements():
-    """The packages that the course asks for."""
-    asked = map(REQUIREMENT.fullmatch, lines_of_requirements())
-    return [Requirement(*line.groups()) for line in asked if line]
+    return tools.needed(lines_of_requirements())
 
 
 def lines_of_requirements():
     """What pyproject.toml asks for, or what the installed package has noted of it."""
     if is_a_folder():
-        return [line for name in PYPROJECTS for line in project(name)["dependencies"]]
+        projects = (tools.project(FOLDER / name) for name in PYPROJECTS)
+        return [line for project in projects for line in project["dependencies"]]
     return [line for name in (TOOL, COURSE) for line in metadata.requires(name)]
 
 
 def is_a_folder():
     """Is this the course's folder, and not what a wheel brought?"""
-    return sys.version_info < OLDEST or project("pyproject.toml").get("name") == COURSE
-
-
-def project(name):
-    """The table of that name in a pyproject.toml, if there is one."""
-    import tomllib  # a Python that is too old has none
-
-    file = FOLDER / name
-    text = file.read_text(encoding="utf-8") if file.exists() else ""
-    return tomllib.loads(text).get("project", {})
-
-
-def numbers(version):
-    """The numbers that a version begins with: (2, 5, 0) of "2.5.0rc1"."""
-    return tuple(int(part) for part in re.match(r"[\d.]*\d", version)[0].split("."))
+    if sys.version_info < tools.OLDEST:
+        return True
+    return tools.project(FOLDER / "pyproject.toml").get("name") == COURSE
 
 
 def unusable(error):

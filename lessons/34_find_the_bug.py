@@ -340,7 +340,7 @@ film
 # **The belief:** "all threads of a block go in step, so no barrier is needed."
 #
 # There are two warps, and no warp waits for another: play the film to see warp 1 finish before warp 0 begins. So thread 33 has loaded cell 1 before thread 1 stores to it.
-# With 32 threads there is one warp, the answer is right, and the report still lists three minor races: CUDA does not promise that lanes stay together.
+# With 32 threads there is one warp, the answer is right, and the report still lists three races within a warp: CUDA does not promise that lanes stay together.
 #
 # Each round needs two barriers: all threads must have stored before anyone loads, and all must have loaded before anyone stores. So the load becomes a line of its own, between them. (A thread below `step` loads `tile[0]`, which never exceeds its own maximum.)
 #

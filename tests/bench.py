@@ -4,6 +4,7 @@
     python -m tests.bench tiled      those whose name begins so
     python -m tests.bench --write    every case of docs/SPEED.md, and its table
     python -m tests.bench --scaling  cost against work, over a hundredfold range
+    python -m tests.bench --imports  what importing the tool and the course costs
 
 Each line is a kernel: a plain launch and one with every report on, in seconds; how many
 times as long Numba's simulator takes (in a process of its own, at a small size and
@@ -26,6 +27,14 @@ from statistics import geometric_mean, median
 from tests.paths import RECORDED, ROOT
 
 ROUNDS = 5
+# the modules whose imports are compared; at most 1.5 times the first one's is promised
+IMPORTED = ("numba.cuda", "thirty_two_lanes", "helpers")
+TIMED = """
+import time
+start = time.process_time()
+import {}
+print(time.process_time() - start)
+"""
 SIMULATOR = "NUMBA_ENABLE_CUDASIM"
 PAGE = ROOT / "docs" / "SPEED.md"
 FILE = RECORDED / "speed.json"
@@ -52,6 +61,7 @@ def main(arguments=None):
     )
     parser.add_argument("names", nargs="*", help="how those to measure begin; or all")
     parser.add_argument("--scaling", action="store_true", help="cost against work")
+    parser.add_argument("--imports", action="store_true", help="imports alone")
     parser.add_argument("--write", action="store_true", help="write docs/SPEED.md")
     options = parser.parse_args(arguments)
     if SIMULATOR in os.environ:
@@ -60,8 +70,12 @@ def main(arguments=None):
         parser.error(f"no kernel's name begins with {' or '.join(options.names)}")
     if options.scaling:
         return scaling(cases)
+    if options.imports:
+        return print_imports()
     if options.write and options.names:
         parser.error("--write measures every case")
+    if not options.names:
+        print_imports()
     rows = table(cases)
     if options.write:
         write(rows)
@@ -146,6 +160,29 @@ def mean(rows, name) -> float | None:
     """The geometric mean of a ratio, over the cases that have it."""
     found = [row[name] for row in rows.values() if row.get(name)]
     return geometric_mean(found) if found else None
+
+
+def print_imports():
+    """Print the seconds of a core that each import takes, and their ratios."""
+    times = import_times()
+    first, *ours = IMPORTED
+    said = (f"{name} {times[name] / times[first]:.2f} times" for name in ours)
+    print(f"import {first}: {times[first]:.2f} s of a core; {', '.join(said)} that\n")
+
+
+def import_times() -> dict:
+    """Seconds of a core that each import takes in a process of its own: medians of
+    rounds by turns, the first not counted.
+    """
+    times = {name: [] for name in IMPORTED}
+    for _ in range(ROUNDS + 1):
+        for name, taken in times.items():
+            command = [sys.executable, "-c", TIMED.format(name)]
+            said = subprocess.run(
+                command, check=True, capture_output=True, text=True, cwd=ROOT
+            )
+            taken.append(float(said.stdout))
+    return {name: median(taken[1:]) for name, taken in times.items()}
 
 
 # ------------------------------------------------------------------ the page

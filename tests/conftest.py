@@ -14,6 +14,11 @@ import lessons.publishing  # noqa: F401  before any test imports nbformat
 
 # a loop that never ends, and never repeats itself, must not stop the tests for ever
 os.environ.setdefault("EMULATOR_TURNS", "3000000")
+# and what is told of a long launch must not depend on how busy the machine is
+os.environ.setdefault("EMULATOR_PATIENCE", "0")
+
+# what a workflow of GitHub's is told, a test asks for where it means it
+os.environ.pop("GITHUB_ACTIONS", None)
 
 # containers often forbid bytecode, and each of the many processes that tests start
 # would compile all of `helpers` for itself

@@ -53,7 +53,9 @@ def _judge_of_ours():
     if os.environ.get("NUMBA_ENABLE_CUDASIM", "0").strip() not in ("", "0"):
         raise pytest.UsageError(f"--emulate: {SIMULATOR}")
     try:
-        import thirty_two_lanes  # noqa: F401  launches are emulated from here on
+        from thirty_two_lanes_script import ours
+
+        ours()  # launches are emulated from here on
         from thirty_two_lanes.scripts.pytest_judge import PytestJudge
     except ImportError as error:
         reason = str(error).rstrip(".")

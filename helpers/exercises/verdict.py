@@ -1,12 +1,12 @@
 """A verdict: the points of an answer, the reason, and what a learner is told."""
 
 import os
-import sys
 from dataclasses import dataclass
 from html import escape
 
 from helpers.exercises.reasons import NO_ANSWER, Reason
 from thirty_two_lanes.core.errors import wrapped
+from thirty_two_lanes.core.source import in_notebook
 
 
 class Refusal(Exception):
@@ -83,12 +83,6 @@ class Verdict:
         )
         about = escape(self.reason.words)
         return f"<div><b>{self.exercise}</b>: {about}{steps}</div>"
-
-
-def in_notebook() -> bool:
-    """Is this a notebook's kernel?"""
-    get = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)
-    return type(get()).__name__ == "ZMQInteractiveShell"
 
 
 def run_by_nbgrader() -> bool:

@@ -156,6 +156,7 @@ def test_the_recordings_are_what_the_compiler_makes(capsys):
     assert 0 == assemblies.main(["--check"]), capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_numbers_that_lesson_31_quotes():
     """From its own kernels, as recorded."""
     lesson = assembling("31")

@@ -28,6 +28,28 @@ def test_a_kernel_and_its_loops_agree(name):
     check(ours[-1], theirs[-1])
 
 
+def test_what_imports_cost_is_printed_as_ratios(monkeypatch, capsys):
+    """Of the tool and of the course to Numba's, in one line."""
+    times = {"numba.cuda": 0.5, "thirty_two_lanes": 0.55, "helpers": 0.75}
+    monkeypatch.setattr(bench, "import_times", lambda: times)
+
+    bench.main(["--imports"])
+
+    said = "numba.cuda: 0.50 s of a core; thirty_two_lanes 1.10 times, helpers 1.50"
+    assert f"import {said} times that\n\n" == capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_imports_are_timed_in_processes_of_their_own(monkeypatch):
+    """One round is enough to see that each is."""
+    monkeypatch.setattr(bench, "ROUNDS", 1)
+
+    times = bench.import_times()
+
+    assert [*bench.IMPORTED] == [*times]
+    assert all(seconds > 0 for seconds in times.values())
+
+
 def test_the_page_of_speed_is_made_of_what_was_recorded():
     """`make bench OPTIONS=--write` writes both; numbers are never pasted."""
     page = bench.PAGE.read_text("utf-8")

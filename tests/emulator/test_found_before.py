@@ -6,6 +6,7 @@ from numba import cuda, float32
 
 from tests.specimens.kernels import line_of
 from thirty_two_lanes import emulate, watch
+from thirty_two_lanes.core.errors import BarrierError, NoProgressError
 from thirty_two_lanes.scripts.kinds import FAULTS
 from thirty_two_lanes.scripts.launches import handed_to
 from thirty_two_lanes.scripts.ledger import Ledger
@@ -64,6 +65,40 @@ def test_an_exception_of_the_kernel_says_it_too():
         emulate(raises_late)[1, 64](np.zeros(64))
 
 
+@cuda.jit
+def waits_for_ever(out):
+    """A race, and then one thread waits for a flag that nobody raises."""
+    out[0] = cuda.threadIdx.x
+    while out[1] == 0:
+        pass
+
+
+@cuda.jit
+def half_a_warp_waits(out):
+    """A race, and then lanes of one warp at two barriers."""
+    out[0] = cuda.threadIdx.x
+    if cuda.threadIdx.x % 2:
+        cuda.syncthreads()
+    else:
+        out[1] = cuda.shfl_sync(0xFFFFFFFF, 1, 0)
+
+
+DEADLOCKS = (waits_for_ever, NoProgressError), (half_a_warp_waits, BarrierError)
+
+
+@pytest.mark.parametrize("kernel, error", DEADLOCKS)
+def test_so_does_a_launch_that_hangs(kernel, error):
+    """To who calls `emulate`, and in the report of a program."""
+    with pytest.raises(error, match="Found before that:\n.* WAW race on global `out`"):
+        emulate(kernel)[1, 64](np.zeros(64))
+    ledger = Ledger(FAULTS)
+    with handed_to(ledger.launch), pytest.raises(error):
+        kernel[1, 64](np.zeros(64))
+
+    assert ledger.counts()["races"]
+    assert "before that: line" in as_lines(ledger, FAULTS)
+
+
 def launched(kinds):
     """What a ledger has of a launch that stops."""
     ledger = Ledger(kinds)
@@ -79,6 +114,7 @@ def test_a_program_fails_for_what_was_found_before_an_error():
     }
     said = as_lines(launched(FAULTS), FAULTS)
     assert "before that: line" in said
+    assert "let one thread write the cell, give each thread its own" in said
     assert "Found before that" not in said
 
 

@@ -1,17 +1,26 @@
 """A variable without a value: named, with the line that reads it.
 
 A plain launch stops where no lane of a warp has one; `emulate` goes on with 0, and
-reports it, as it does where some lanes have none.
+reports it, as it does where some lanes have none. Of random kernels, Python says which
+reads those are: it runs each thread by itself.
 """
+
+from collections import defaultdict
 
 import numpy as np
 import pytest
 from numba import cuda
 
+from tests.emulator.native.comparison import same_reports
+from tests.quick import beside
+from tests.specimens import unset_programs
 from tests.specimens.kernels import line_of, message
 from tests.specimens.no_value import CASES, NUMBERS, reads_an_array
 from thirty_two_lanes import emulate
 from thirty_two_lanes.emulator import KernelError
+from thirty_two_lanes.emulator.judges.unset import UnsetReads
+from thirty_two_lanes.emulator.launch import bind, compile_checked, run
+from thirty_two_lanes.frontend.argument_types import argument_types
 
 
 @pytest.mark.parametrize(("kernel", "name", "text"), CASES)
@@ -82,7 +91,7 @@ def test_the_threads_that_have_not_set_it_are_counted_with_the_first_of_them():
 
     (found,) = emulate(sets_it_in_one_lane)[3, 40](a).unset
 
-    assert (119, 3, "0", "0") == found[2:]
+    assert (119, 3, "0", "0", "threads 0–4, 6–39") == found[2:]
     assert [5] == np.flatnonzero(a).tolist()
 
 
@@ -122,6 +131,7 @@ def test_a_function_does_not_keep_what_it_set_when_it_was_called_before():
     (found,) = emulate(calls_it_again)[1, 32](np.arange(32.0), np.zeros(32)).unset
 
     assert 5 == found.threads
+    assert "threads 0–4 of block 0. On a GPU" in found.finding.advice
 
 
 @cuda.jit
@@ -139,12 +149,12 @@ def sets_it_in_its_first_turn(a, out):
 
 
 def test_a_variable_that_is_set_wherever_it_is_read_is_no_finding():
-    """By an earlier turn, or under the same condition."""
+    """By an earlier turn, or under the same condition; a copy alone reads nothing."""
     out = np.zeros(32)
 
-    run = emulate(sets_it_in_its_first_turn)[1, 32](np.ones(32), out)
+    found = emulate(sets_it_in_its_first_turn)[1, 32](np.ones(32), out).unset
 
-    assert ((), 20 * [3.0] + 12 * [0.0]) == (run.unset, out.tolist())
+    assert ((), 20 * [3.0] + 12 * [0.0]) == (found, out.tolist())
 
 
 @cuda.jit
@@ -160,3 +170,169 @@ def test_a_shuffle_may_take_it_from_the_lane_that_set_it():
     said = [emulate(takes_it_from)[1, 32](lane, np.ones(32)).unset for lane in (0, 7)]
 
     assert [(), ("value", 32)] == [said[0], (said[1][0].variable, said[1][0].threads)]
+
+
+@cuda.jit
+def sets_a_pair(out):
+    t = cuda.grid(1)
+    if t < 3:
+        pair = t, 0.5
+    out[t] = pair[1]
+
+
+@cuda.jit
+def sets_an_array(out):
+    t = cuda.grid(1)
+    if t < 3:
+        part = out[1:]
+    out[t] = part[0]
+
+
+@cuda.jit
+def sets_what_may_be_none(out):
+    t = cuda.grid(1)
+    if t < 3:
+        some = None
+        if t == 1:
+            some = out[t]
+    if some is not None:
+        out[t] = some
+
+
+@cuda.jit(device=True, inline=True)
+def of_a_function(x):
+    if x < 3:
+        inner = x
+    return inner
+
+
+@cuda.jit
+def calls_what_numba_inlines(out):
+    t = cuda.grid(1)
+    out[t] = of_a_function(t)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "name"),
+    [
+        (sets_a_pair, "pair"),
+        (sets_an_array, "part"),
+        (sets_what_may_be_none, "some"),
+        (calls_what_numba_inlines, "inner"),
+    ],
+)
+def test_what_is_not_a_number_is_found_too(kernel, name):
+    """By the name that it has in the source."""
+    (found,) = emulate(kernel)[1, 32](np.ones(40)).unset
+
+    assert (name, "threads 3–31") == (found.variable, found.those)
+
+
+@cuda.jit
+def copies_what_it_does_not_need(out):
+    t = cuda.grid(1)
+    if t < 3:
+        a, b, some = 1, 2.0, 3.0
+    if t < 2:
+        some = None
+    a, b = b, a
+    unused = a + 1  # noqa: F841
+    if t < 3:
+        out[t] = a + b
+    if t < 2 and some is None:
+        out[t] += 1
+
+
+@cuda.jit
+def converts_it_where_paths_join(out):
+    t = cuda.grid(1)
+    if t < 4:
+        number = t
+        pair = t, t
+    if t < 2:
+        number = 0.5
+        pair = 2, 0.5
+    if t < 4:
+        out[t] = number + pair[1]
+
+
+def test_what_is_only_converted_where_paths_join_accuses_nobody():
+    """A number to another type, and a pair item by item."""
+    out = np.zeros(32)
+
+    found = emulate(converts_it_where_paths_join)[1, 32](out).unset
+
+    assert ((), [1, 1, 4, 6, 0]) == (found, out[:5].tolist())
+
+
+@cuda.jit
+def makes_pairs(out):
+    t = cuda.grid(1)
+    if t < 5:
+        one = t
+    if t < 3:
+        other = t
+    if t < 8:
+        pair = (one, other)
+        out[t] = pair[t % 2]
+    late = (1, one)
+    if t < 16:
+        out[t] = late[t % 2]
+
+
+def test_a_pair_has_no_value_where_one_of_its_variables_has_none():
+    """It is a copy of them, which nobody reads in threads 16 to 31."""
+    found = emulate(makes_pairs)[1, 32](np.zeros(32)).unset
+
+    assert [
+        ("one", "out[t] = pair[t % 2]", "threads 5–7"),
+        ("other", "out[t] = pair[t % 2]", "threads 3–7"),
+        ("one", "out[t] = late[t % 2]", "threads 5–15"),
+    ] == [(it.variable, it.site.text, it.those) for it in found]
+
+
+def test_what_only_copies_pass_on_accuses_nobody():
+    """A swap, a sum that nobody needs, and what may be None on one path alone."""
+    out = np.zeros(32)
+
+    found = emulate(copies_what_it_does_not_need)[1, 32](out).unset
+
+    assert ((), [4, 4, 3, 0]) == (found, out[:4].tolist())
+
+
+SEEDS = beside([1, 2, 5], range(200), slow_every=4)
+
+
+def unset_reads(kernel, config, arguments):
+    """The threads that read what they have not set, by line; blocks of one axis."""
+    blocks, threads = config
+    judge, types = UnsetReads(), argument_types(kernel, arguments)
+    program = compile_checked(kernel, types)
+    whole = (blocks, 1, 1), (threads, 1, 1), 0
+    launch = bind(kernel, program, whole, arguments, types)
+    run(kernel, launch, {topic: (it,) for topic, it in judge.listeners().items()})
+    found = defaultdict(set)
+    for (site, _), threads in judge.found.items():
+        found[site.line].update(threads.tolist())
+    return dict(found)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_reads_of_random_kernels_are_what_python_calls_unbound(seed):
+    """Each line and each thread, and no other; and what is computed from there on."""
+    text = unset_programs.text_of(seed)
+    given, expected = unset_programs.arrays(), unset_programs.arrays()
+    wanted = unset_programs.told_by_python(text, *expected)
+    kernel = unset_programs.kernel_of(text, seed)
+
+    assert wanted == unset_reads(kernel, unset_programs.LAUNCH, given)
+    for one, other in zip(expected, given, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("seed", beside([3], range(0, 200, 10)))
+def test_machine_code_says_the_same_of_them(seed):
+    """As NumPy's functions."""
+    kernel = unset_programs.kernel_of(unset_programs.text_of(seed), seed)
+
+    same_reports(kernel, unset_programs.LAUNCH, unset_programs.arrays())

@@ -95,6 +95,7 @@ def failed():
     return run([name for name in MODULES if name not in ROW_BY_ROW], slow=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", [m for m in MODULES if m not in ROW_BY_ROW])
 def test_the_emulator_passes_numbas_tests(module, failed):
     """All but those that no machine without CUDA can pass."""

@@ -1,4 +1,4 @@
-"""`python -m thirty_two_lanes watch`: a film of one launch of somebody's program."""
+"""`lanes watch`: a film of one launch of somebody's program."""
 
 import json
 import sys
@@ -72,3 +72,28 @@ def test_what_is_not_there_is_named_with_what_there_is(tmp_path, options, words)
     assert 2 == said.returncode
     assert words in said.stderr
     assert not (tmp_path / "film.html").exists()
+
+
+SAYS = f"{TWICE}import sys; print(sys.argv[1:])"
+
+
+@pytest.mark.parametrize("option", ["--kernel", "--block=1", "-o", "--variables"])
+def test_an_option_behind_the_program_is_refused_with_its_place(tmp_path, option):
+    """Before the program runs: it would get the option, and another film were made."""
+    said = run_here("watch", written(tmp_path, SAYS), "4", option, "double")
+
+    assert (2, "") == (said.returncode, said.stdout)
+    assert f"{option} stands behind program.py" in said.stderr
+    assert "write it before program.py" in said.stderr
+    assert not (tmp_path / "film.html").exists()
+
+
+def test_a_program_s_own_arguments_reach_it(tmp_path):
+    """Those that are like ours behind `--`; its help is its own."""
+    file = written(tmp_path, SAYS)
+
+    like_ours = run_here("watch", "-o", "film.json", file, "--", "--steps", "3")
+    others = run_here("watch", "-o", "film.json", file, "--help", "--main=1", "x")
+
+    assert like_ours.stdout.startswith("['--steps', '3']\nfilm.json: ")
+    assert others.stdout.startswith("['--help', '--main=1', 'x']\nfilm.json: ")

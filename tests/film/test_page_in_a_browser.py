@@ -34,6 +34,31 @@ def test_no_page_scrolls_sideways(opened, width):
     assert wide <= width
 
 
+LAB = """\
+<style>
+.jp-OutputArea-child {{overflow: hidden}} .jp-OutputArea-output {{overflow: auto}}
+.notebook {{height: 90vh; overflow-y: auto}} pre {{height: 400px}}
+</style>
+<div class="notebook"><pre></pre><div class="jp-OutputArea-child">
+<div class="jp-OutputArea-output">{film}</div></div><pre></pre></div>"""
+
+
+@pytest.mark.parametrize("lab", [False, True])
+def test_the_buttons_stay_in_sight_of_a_laptop(opened, lab):
+    """Down to the last row of what a film shows, in a page and in a notebook, whose
+    style for outputs is JupyterLab's.
+    """
+    film = page.page(record())
+    tab = opened(html=LAB.format(film=film) if lab else f"{film}<p>end</p>", width=1000)
+    tab.set_viewport_size({"width": 1000, "height": 500})
+
+    tab.locator(".legend").scroll_into_view_if_needed()
+    tab.locator(".scene").evaluate("it => it.scrollIntoView(false)")
+    box = tab.get_by_role("button", name="Play").bounding_box()
+
+    assert 0 <= box["y"] and box["y"] + box["height"] < 100
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_theme_is_the_reader_s_and_jupyter_s_word_is_stronger(opened, scheme):
     other = {"light": "dark", "dark": "light"}[scheme]

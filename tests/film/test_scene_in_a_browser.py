@@ -7,6 +7,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from numba import cuda, float32
 
 from helpers import watch
 from tests.film import kernels
@@ -115,3 +116,36 @@ def test_only_a_half_warp_that_queues_is_painted_as_a_queue(opened, kernel, queu
     tab = opened(film)
 
     assert queued == player(tab, FILLS % store)
+
+
+@cuda.jit
+def fills_two_rows(out):
+    tile = cuda.shared.array((32, 32), float32)
+    t = cuda.threadIdx.x
+    tile[20 * (t // 32), t % 32] = t
+    cuda.syncthreads()
+    out[t] = tile[20 * (t % 2), t // 2]
+
+
+def test_rows_that_no_step_touches_are_left_out_and_counted(opened):
+    """19 between the two that are used, and 11 below them; each that is shown has its
+    place, and a cell of another has none.
+    """
+    tab = opened(watch(fills_two_rows)[1, 64](np.zeros(64)).record(), width=1100)
+    said = player(
+        tab,
+        """(() => {
+            const pen = player.scene.topPen, found = [], text = pen.text;
+            pen.text = (x, y, it) => found.push(it);
+            player.show();
+            pen.text = text;
+            return found;
+        })()""",
+    )
+    rows = player(tab, "[...new Set(player.scene.cells.map(([, y]) => y))].length")
+
+    left_out = [it.partition(":")[0] for it in said if "left out" in it]
+    assert ["19 rows left out", "11 rows left out"] == left_out
+    assert (2, 64) == (rows, player(tab, "player.scene.cells.length"))
+    player(tab, "player.follow({array: 0, cell: 160})")
+    assert "untouched" in tab.locator(".who").inner_text()

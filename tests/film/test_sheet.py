@@ -1,8 +1,12 @@
 """The contact sheet of a film, and the replay behind it, on a record made by hand."""
 
+import sys
+
 import numpy as np
 import pytest
 
+from thirty_two_lanes.core.errors import ExplainedError
+from thirty_two_lanes.film.film import Film
 from thirty_two_lanes.film.replay import frames
 from thirty_two_lanes.film.sheet import panel_of, sheet_of, window
 
@@ -101,3 +105,19 @@ def test_the_words_of_a_sheet_say_what_it_shows():
 def test_of_a_large_array_the_rows_around_the_step_are_shown(shape, cells, shown):
     """Columns, first cell and rows."""
     assert shown == window(shape, cells)
+
+
+def test_without_matplotlib_a_film_plays_and_a_sheet_names_the_extra(
+    monkeypatch, tmp_path
+):
+    """The tool alone brings none."""
+    film = Film(RECORD, None)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+
+    film.save(tmp_path / "film.html")
+
+    page = (tmp_path / "film.html").read_text("utf-8")
+    assert "lanes-film-player" in page and "<img" not in page
+    assert "<img" not in film._repr_html_()
+    with pytest.raises(ExplainedError, match=r"\[figures\]` of thirty-two-lanes"):
+        film.sheet()

@@ -186,6 +186,50 @@ def test_a_device_function_has_lines_and_variables_of_its_own():
     }
 
 
+@cuda.jit(device=True, inline=True)
+def both(one, other):
+    return one and other
+
+
+@cuda.jit
+def asks_both(x, out):
+    i = cuda.grid(1)
+    if both(x[i] > 2, x[i] < 9):
+        out[i] = 1
+
+
+def test_what_numba_inlines_has_lines_and_variables_of_its_own_too():
+    """And none that only Numba names."""
+    out = np.zeros(32)
+    film = watch(asks_both)[1, 32](np.arange(32), out)
+    record = film.record()
+
+    assert [3, 4, 5, 6, 7, 8] == np.flatnonzero(out).tolist()
+    assert ["i", "both.one", "both.other"] == record["variables"]
+    assert [i > 2 for i in range(32)] == [
+        bool(film.value("both.one", i)[0][2]) for i in range(32)
+    ]
+    inside = {step["l"] for step in record["steps"] if step["f"] == 1}
+    assert line_of(both, "return one and other") in inside
+
+
+@cuda.jit
+def keeps_the_grid(out):
+    g = cuda.cg.this_grid()
+    i = cuda.grid(1)
+    out[i] = i
+    g.sync()
+    out[i] += 1
+
+
+def test_the_grid_s_group_may_be_a_variable():
+    """As Numba's manual writes it; it is no number, and is not shown."""
+    record = watch(keeps_the_grid)[2, 32](np.zeros(64)).record()
+
+    assert ["i"] == record["variables"]
+    assert "pass" in {step.get("e") for step in record["steps"]}
+
+
 @cuda.jit
 def adds_up(total, seen):
     cuda.atomic.add(total, 0, 1)

@@ -66,6 +66,7 @@ def test_the_page_of_a_right_answer_says_what_it_earned(marked):
     assert "A person marks this." in text
 
 
+@pytest.mark.slow
 def test_the_page_of_a_wrong_answer_has_the_report_and_one_hint(marked):
     """And the cell that ended with an error, in words."""
     text = page(marked, "bob")
@@ -76,11 +77,13 @@ def test_the_page_of_a_wrong_answer_has_the_report_and_one_hint(marked):
     assert told in text
 
 
+@pytest.mark.slow
 def test_the_page_of_who_ended_early_says_so(marked):
     """What came after that was not run."""
     assert "cells after that were not run" in page(marked, "c<b>")
 
 
+@pytest.mark.slow
 def test_the_page_of_what_is_not_graded_gives_no_points(marked):
     """It says why, once."""
     text = page(marked, "dee")
@@ -109,6 +112,7 @@ class Tags(HTMLParser):
         assert tag == self.open.pop()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("student", ["ann", "bob", "c<b>", "dee"])
 def test_nothing_of_a_submission_is_code_in_its_page(marked, student):
     """The page is well formed, and has the tags that we write alone."""
@@ -155,6 +159,7 @@ def test_what_a_terminal_obeys_is_shown(form):
         )
 
 
+@pytest.mark.slow
 def test_a_page_has_all_that_is_asked(marked):
     """The task's lists and code as such, and what an answer is held to."""
     blocks = task_blocks("where_it_lives", None)
@@ -208,6 +213,7 @@ def test_the_points_say_what_waits():
     assert "3 points for a person to mark" == standing(rows[1:2])
 
 
+@pytest.mark.slow
 def test_a_page_begins_with_a_table_of_points(marked):
     """In both forms."""
     rows = ("active_share", "0.33 of 2 points"), ("mirror", "2 of 2 points")
@@ -219,6 +225,7 @@ def test_a_page_begins_with_a_table_of_points(marked):
     assert "| mirror" not in page(marked, "dee")
 
 
+@pytest.mark.slow
 def test_a_prediction_is_told_what_it_is(marked):
     """It has no specification from which it could differ."""
     text = page(marked, "ann")
@@ -255,6 +262,7 @@ def test_a_cell_is_named_by_how_it_begins():
     assert ["", "", ""] == [beginning(cells, it) for it in (0, 3, 10**30)]
 
 
+@pytest.mark.slow
 def test_long_lines_of_reports_are_wrapped(marked):
     """Nobody scrolls sideways to read a sentence; code keeps its lines."""
     text = page(marked, "bob", ".html")
@@ -283,6 +291,7 @@ def test_a_value_is_shown_as_python(data, text):
     assert text == shown(data)
 
 
+@pytest.mark.slow
 def test_the_report_counts_points_reasons_and_the_not_graded(marked, capsys):
     """A mean is of what was graded."""
     assert 0 == main(["report", str(marked)])

@@ -53,11 +53,13 @@ def test_a_shape_may_be_tiny_or_empty(sizes):
     assert near(c, a, b)
 
 
+@pytest.mark.slow
 def test_nothing_is_computed_where_there_is_nothing():
     lesson()["multiply"](*factors(0, 3, 4))
     lesson()["multiply"](*factors(4, 3, 0))
 
 
+@pytest.mark.slow
 def test_what_is_not_a_number_stays_in_its_row_and_column():
     """A zero that fills up a tile is multiplied by a zero only."""
     c, a, b = factors(40, 21, 33)
@@ -69,6 +71,7 @@ def test_what_is_not_a_number_stays_in_its_row_and_column():
         np.testing.assert_array_equal(np.isnan(a @ b), np.isnan(c))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fours", [True, False])
 @pytest.mark.parametrize("tile", [slow(it) for it in TILES])
 def test_every_tile_is_right_in_whole_and_in_pieces(tile, fours):

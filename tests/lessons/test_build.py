@@ -294,6 +294,7 @@ def test_an_error_is_told_by_its_lesson_cell_line_and_sentence(complaints):
     assert f"{where}    ZeroDivisionError: division by zero\n" in complaints
 
 
+@pytest.mark.slow
 def test_a_kernel_that_dies_is_told_by_its_cell(complaints):
     """A lesson that ends its own kernel does not take the build along."""
     assert "\nlessons/02_dying.py, cell [1] ended the kernel\n" in complaints

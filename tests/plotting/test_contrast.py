@@ -7,6 +7,7 @@ that its own colours decide on both.
 Not modelled: lines that cross boxes, and how thin a line is.
 """
 
+from functools import lru_cache
 from itertools import chain
 
 import numpy as np
@@ -133,14 +134,20 @@ def marks_of(ax):
             yield "the most loads", group.get_facecolor()[-1:], [style.PAPER]
 
 
+@lru_cache(maxsize=10_000)
+def extent(artist):
+    """The pixels of what was drawn: each box is asked for by all that is above it."""
+    return artist.get_window_extent()
+
+
 def behind(ax, artist, boxes):
     """The colours on which the middle of something may be: the box below it, or else
     all those of a mesh, or else white.
     """
-    box = artist.get_window_extent()
+    box = extent(artist)
     middle = (box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2
     for below in reversed(boxes):
-        if below.get_window_extent().contains(*middle):
+        if extent(below).contains(*middle):
             return [below.get_facecolor()]
     meshes = [it for it in ax.collections if isinstance(it, QuadMesh)]
     if meshes and ax.bbox.contains(*middle):

@@ -79,6 +79,7 @@ def test_zooms_find_the_elements_that_a_lane_of_the_emulator_stores():
     ) == picture.alt
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step, apart", [(1, 32), (1, 33), (32, 1)])
 def test_the_banks_of_a_bins_copies_are_those_that_its_wavefronts_tell(step, apart):
     """32 lanes that count the same bin, each in its copy, take 32 wavefronts where all

@@ -48,6 +48,7 @@ def test_the_new_part_is_found_where_the_emulator_sees_no_race(first, second):
     assert first + second == sum(it.startswith("fence") for it in written)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fence", [True, False])
 def test_the_letter_is_found_where_the_emulator_sees_no_race(fence):
     """Of the lesson's own kernel, which waits for the flag."""

@@ -1,6 +1,8 @@
 """What a program's launches did: sums over launches, and the worst of each kernel."""
 
 import io
+import re
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ from numba import cuda, float32
 
 from helpers import emulate
 from tests.specimens import zoo
+from tests.specimens.kernels import line_of
 from thirty_two_lanes.emulator.report.findings import findings_of
 from thirty_two_lanes.scripts.kinds import (
     FAULTS,
@@ -30,7 +33,7 @@ def shared_by(values, threads):
     if cuda.threadIdx.x < threads:
         values[0] += float32(1)
     if threads < 0:
-        values[1] = tile[0]
+        values[1] = tile[0]  # unwritten
 
 
 @cuda.jit
@@ -97,17 +100,19 @@ def test_a_line_whose_share_differs_between_launches_is_one_finding():
     assert [] == shape.elsewhere()
 
 
-def test_launches_of_a_kernel_and_shape_are_one_entry():
+def test_launches_of_a_kernel_are_one_entry():
     """The worst run is kept; each finding has the number of launches that show it."""
     worst, other = ledger_of(some_launches).worst_first()
 
     assert ("shared_by", 4, 4) == (worst.kernel, worst.launches, worst.judged)
     seen = sorted((it.kind, it.launches) for it in worst.seen.values())
-    kinds = ["races", "races", "same-value", "uninitialised"]
-    assert list(zip(kinds, [2, 2, 2, 1], strict=True)) == seen
+    kinds = ["races", "races", "same-value", "same-value", "uninitialised"]
+    assert list(zip(kinds, [2, 2, 1, 1, 1], strict=True)) == seen
     expected = emulate(shared_by)[1, 64](np.zeros(2, np.float32), 64)
     assert expected == worst.run
-    assert ["uninitialised", "same-value"] == [it.kind for it in worst.elsewhere()]
+    assert ["uninitialised", "same-value", "same-value"] == [
+        it.kind for it in worst.elsewhere()
+    ]
     assert ("scaled", {"sectors"}) == (other.kernel, other.kinds)
 
 
@@ -115,9 +120,10 @@ def test_the_report_tells_what_other_launches_had():
     """Below the run that is shown."""
     said = as_lines(ledger_of(some_launches), FAULTS)
 
-    assert "  in another launch: line 33: reads 1 cell of shared `tile`" in said
+    line = line_of(shared_by, "# unwritten")
+    assert f"  in another launch: line {line}: reads 1 cell of shared `tile`" in said
     assert said.endswith(
-        "2 kernels, 5 launches: 2 races, 1 uninitialised read, 1 race of equal stores."
+        "2 kernels, 5 launches: 2 races, 1 uninitialised read, 2 races of equal stores."
     )
 
 
@@ -151,7 +157,7 @@ def test_kinds_are_named_in_any_order():
     """And `none` is a way to name none."""
     assert ("races", "banks") == kinds_in("banks,races")
     assert () == kinds_in("none")
-    with pytest.raises(UnknownKind, match="no kind bank: races, bounds"):
+    with pytest.raises(UnknownKind, match="no kind bank: races, warp, bounds"):
         kinds_in("races,bank")
 
 
@@ -167,6 +173,85 @@ def test_each_finding_has_one_kind(specimen):
     assert sorted(map(repr, findings_of(run))) == sorted(
         repr(finding) for _, finding in classified(run)
     )
+
+
+@pytest.mark.parametrize("specimen", SPECIMENS, ids=lambda it: it.name)
+def test_the_report_counts_in_its_sum_what_it_shows_above(specimen):
+    """However many races two lines have, and of one launch or of three."""
+
+    def launches():
+        for _ in range(3):
+            specimen.kernel[specimen.launch](*specimen.fresh())
+
+    ledger = ledger_of(launches)
+    (entry,) = ledger.worst_first()
+
+    lost = [it for it in entry.run.races.minor if it.same_value or it.implied]
+    within = len(entry.run.races.minor) - len(lost)
+    counts = ledger.counts()
+    assert (len(entry.run.races), within) == (counts["races"], counts["warp"])
+    assert counts == Counter(
+        kind for kind, it in classified(entry.run) for _ in range(it.count)
+    )
+
+
+@cuda.jit
+def by_halves(values):
+    """Adds the halves of a block's numbers, and lacks a barrier."""
+    tile = cuda.shared.array(1024, float32)
+    t, half = cuda.threadIdx.x, cuda.blockDim.x // 2
+    tile[t] = values[t]
+    if t < half:
+        values[t] = tile[t] + tile[t + half]
+
+
+def test_shapes_of_a_kernel_are_one_entry_and_say_how_many_more():
+    """Each finding is said and counted once, with the launches that have it."""
+
+    def launches():
+        for threads in (64, 128, 256, 128):
+            by_halves[1, threads](np.zeros(256, np.float32))
+
+    ledger = ledger_of(launches, kinds=FAULTS)
+    (entry,) = ledger.worst_first()
+    said = as_lines(ledger, FAULTS)
+
+    assert re.match(
+        r"wrong: by_halves \(.*\), \[1, 256\] and 2 more: 4 launches\n", said
+    )
+    assert 1 == said.count("RAW race on shared `tile`: ")
+    assert said.endswith("\n1 kernel, 4 launches: 1 race, 1 uninitialised read.")
+    assert [4, 3] == sorted((it.launches for it in entry.seen.values()), reverse=True)
+
+
+def test_a_line_that_stops_several_launches_is_one_error():
+    """By its line and its names; the first of the sentences stands for all."""
+
+    def launches():
+        for threads in (128, 256):
+            with pytest.raises(IndexError):
+                by_halves[1, threads](np.zeros(64, np.float32))
+
+    ledger = ledger_of(launches, kinds=("bounds",))
+    said = as_lines(ledger, FAULTS)
+
+    assert 1 == said.count("bounds: ") and "(in 2 launches)" in said
+    assert said.endswith("1 kernel, 2 launches: 1 index out of bounds.")
+
+
+def test_what_only_other_shapes_have_is_said_with_their_blocks_and_threads():
+    """And, as it is wrong, with its advice."""
+
+    def launches():
+        for threads, summed in ((64, 64), (128, -1)):
+            shared_by[1, threads](np.zeros(2, np.float32), summed)
+
+    said = as_lines(ledger_of(launches, kinds=FAULTS), FAULTS)
+
+    assert "[1, 64] and 1 more: 2 launches" in said
+    line = line_of(shared_by, "# unwritten")
+    assert f"  in another launch, [1, 128]: line {line}: reads 1 cell of " in said
+    assert "that nobody wrote: store to each cell first" in " ".join(said.split())
 
 
 class Clock:
@@ -209,8 +294,9 @@ def test_an_exception_of_a_debugged_kernel_stops_its_launch():
 
     [shape] = ledger_of(launch).worst_first()
 
-    [((kind, sentence), times)] = shape.stops.items()
-    assert ("errors", 1) == (kind, times) and sentence.endswith("five")
+    [stop] = shape.stops.values()
+    assert ("errors", 1) == (stop.kind, stop.launches)
+    assert stop.sentence.endswith("five")
 
 
 def test_what_was_not_judged_is_not_called_fine():

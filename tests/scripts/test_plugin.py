@@ -125,6 +125,19 @@ def test_a_test_fails_for_what_its_launches_do(emulated_here):
     assert "pytest_judge.py" not in said.stdout  # no frame of the tool
 
 
+def test_in_a_workflow_findings_are_annotations(emulated_here, monkeypatch, example):
+    """Beside their lines in the repository; what is expected to fail is none."""
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(example.parent))
+
+    said = emulated_here("tests", "-k", "test_race or known")
+    known = emulated_here("tests", "-k", "test_race_that_is_known")
+
+    told = re.findall(r"^::error file=(.*?),line=(\d+),", said.stdout, re.MULTILINE)
+    assert [("example_package/lanes_example/kernels.py", "19")] == told
+    assert "::error" not in known.stdout
+
+
 @pytest.mark.slow
 def test_processes_of_xdist_add_up(example):
     """The same outcomes and the same sum."""

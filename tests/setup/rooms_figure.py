@@ -78,6 +78,7 @@ BOXES = (
     Box("film", ("one block, step by", "step: listens"), 304, 318, 136),
     Box("scripts", ("runs a program,", "reports on it"), 454, 318, 124),
     Box("pictures", ("what a figure is;", "its SVG"), 592, 318, 124),
+    Box("agents", ("what coding agents", "ask for, limited"), 730, 318, 136),
     Box(
         "core",
         ("what rooms say to each other, and facts: source, hardware, errors, style",),

@@ -68,6 +68,12 @@ RULES = (
         "one block of a launch, step by step: listens, and judges nothing",
     ),
     Rule(
+        "agents",
+        "core frontend assembly film scripts",
+        "numba mcp pydantic anyio",
+        "what coding agents ask for: each call in a limited process of its own",
+    ),
+    Rule(
         "intrinsics",
         "frontend emulator",
         "numba llvmlite",

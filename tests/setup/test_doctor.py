@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import tomllib
+from functools import partial
 from importlib import metadata
 
 import pytest
@@ -10,10 +11,11 @@ from packaging.requirements import Requirement as Asked
 from packaging.specifiers import SpecifierSet as Set
 
 from helpers import doctor
-from helpers.doctor import Requirement, Row, package, page
+from helpers.doctor import REMEDY, package, page, tools
 from tests.paths import ROOT
 
-NUMPY = Requirement("numpy", "2", "2.5", None)
+NUMPY = tools.Requirement("numpy", "2", "2.5", None)
+Row = partial(tools.Row, remedy=REMEDY)
 
 
 @pytest.fixture
@@ -186,7 +188,7 @@ def test_a_package_that_is_there_and_does_not_load_is_a_fault(monkeypatch, prete
 
     pretend("1")
     monkeypatch.setattr(doctor, "launch", launch)
-    monkeypatch.setattr(doctor, "requirements", lambda: [])
+    monkeypatch.setattr(doctor, "needed", lambda: [])
     monkeypatch.setattr(doctor, "stranger", lambda: None)
 
     assert (
@@ -207,7 +209,7 @@ def test_every_line_of_pyproject_can_be_read():
     """The doctor reads ranges of one form; the two pyproject.toml use no other."""
     asked = map(Asked, noted(doctor.TOOL) + noted(doctor.COURSE))
     asked = [each for each in asked if each.name != doctor.TOOL]  # is a row of its own
-    read = doctor.requirements()
+    read = tools.requirements(doctor.lines_of_requirements())
     assert [each.name for each in asked] == [each.name for each in read]
     assert [each.specifier for each in asked] == [Set(each.series) for each in read]
 
@@ -216,17 +218,17 @@ def test_an_installed_package_knows_what_it_needs_without_its_folder(
     monkeypatch, tmp_path
 ):
     """A wheel holds no pyproject.toml, but notes of it in a form of its own."""
-    expected = doctor.requirements()
+    expected = doctor.needed()
     notes = {name: noted(name) for name in (doctor.TOOL, doctor.COURSE)}
     notes[doctor.COURSE] += ['psutil<8,>=7; extra == "grading"']
     monkeypatch.setattr(metadata, "requires", notes.get)
     monkeypatch.setattr(doctor, "FOLDER", tmp_path)
 
-    assert expected == doctor.requirements()
+    assert expected == doctor.needed()
 
     file = tmp_path / "pyproject.toml"
     file.write_text('[project]\nname = "somebody-else"\n', "utf-8")
-    assert expected == doctor.requirements()
+    assert expected == doctor.needed()
 
 
 def test_another_package_called_helpers_is_a_fault(monkeypatch):
@@ -250,7 +252,7 @@ def test_who_has_a_wheel_is_told_of_the_wheel(monkeypatch, tmp_path):
     remedies += [doctor.GPU_REMEDY, doctor.OWN_REMEDY]
 
     _, said = page(
-        [Row("it", "missing", "It is missing.", each) for each in remedies]
+        [Row("it", "missing", "It is missing.", remedy=each) for each in remedies]
     ).split("In the wheel's folder:\n")
 
     tool = "thirty_two_lanes-0.1.0-py3-none-any.whl"

@@ -89,7 +89,8 @@ def test_importing_the_course_brings_its_verbs_and_figures():
         "thirty_two_lanes", TOOL_OF_THE_COURSE
     )
 
-    expected = tool | named("helpers", COURSE) | {"helpers.doctor"}
+    expected = tool | named("helpers", COURSE)
+    expected |= {"helpers.doctor", "thirty_two_lanes_doctor"}
     assert expected == ours(brought("helpers"))
 
 

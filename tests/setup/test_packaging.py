@@ -23,7 +23,7 @@ ADDED = ["compiler", "cu13", "cu12"]
 FILES = [f"requirements-{name}.lock" for name in [*ADDED, "site"]]
 LOCKS = ["requirements.lock", *FILES]
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
-ACTION = r"([\w-]+/[\w-]+)@[0-9a-f]{40} # v\d+\.\d+\.\d+"  # a commit, its version
+ACTION = r"([\w-]+(?:/[\w-]+)+)@[0-9a-f]{40} # v\d+\.\d+\.\d+"  # a commit, its version
 SYSTEMS = ["linux", "darwin", "win32"]
 PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
 
@@ -85,6 +85,16 @@ def test_the_course_asks_for_the_tool_of_its_own_version():
         assert [f"{TOOL['name']}[{extra}]"] == EXTRAS[extra]
         assert extra in TOOL["optional-dependencies"]
     assert (ROOT / "LICENSE").read_text() == (ROOT / "tool" / "LICENSE").read_text()
+
+
+def test_the_tool_needs_numba_numba_cuda_and_numpy():
+    """Beside what these cannot be imported without; a checker in a CI installs no
+    notebooks and no figures.
+    """
+    names = {Requirement(each).name for each in TOOL["dependencies"]}
+
+    brought = {"llvmlite", "nvidia-cuda-runtime"}
+    assert {"numba", "numba-cuda", "numpy", *brought} == names
 
 
 def test_numba_and_numpy_stay_in_the_series_that_were_tried():
@@ -171,7 +181,7 @@ def test_workflows_pin_their_actions():
     """A tag can be moved and a commit cannot; of each action there is one, in the pages
     for other people's workflows too.
     """
-    pages = [ROOT / "docs" / "grading.yml", ROOT / "docs" / "SCRIPTS.md"]
+    pages = [ROOT / "docs" / "grading.yml", ROOT / "docs" / "kernels.yml"]
     texts = [path.read_text("utf-8") for path in [*WORKFLOWS, *pages]]
     uses = [each for text in texts for each in re.findall(r"uses: (.*)", text)]
     pinned = [re.fullmatch(ACTION, each) for each in uses]

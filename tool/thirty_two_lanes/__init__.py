@@ -8,8 +8,9 @@ us. And where there is no GPU, the emulator answers launches and host calls of
 says where kernels really run. Where there is a GPU, launches and host calls go to it as
 usual.
 The environment variables `EMULATOR_SEED` and `EMULATOR_TURNS` set what a launch does
-not; `EMULATOR_DEBUG=1` shows tracebacks whole, and what an error of the emulator's own
-came from.
+not, `EMULATOR_PATIENCE` after how many seconds it says that it still runs;
+`EMULATOR_DEBUG=1` shows tracebacks whole, and what an error of the emulator's own came
+from.
 """
 
 import os

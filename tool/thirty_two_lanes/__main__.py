@@ -1,8 +1,11 @@
-"""The commands: `python -m thirty_two_lanes run script.py`, and `watch`."""
+"""The commands: `lanes run script.py`, `watch`, `doctor` and `mcp`; `python -m
+thirty_two_lanes` does the same.
+"""
 
 import argparse
 import sys
 from importlib import import_module
+from pathlib import Path
 
 COMMANDS = {  # the module with its `add_options(parser)` and `main(options)`
     "run": (
@@ -13,8 +16,15 @@ COMMANDS = {  # the module with its `add_options(parser)` and `main(options)`
         "thirty_two_lanes.film.command",
         "run a program, and make a film of one block of a launch",
     ),
+    "doctor": (
+        "thirty_two_lanes_doctor",
+        "say what this machine can do for kernels, and what it lacks",
+    ),
+    "mcp": (
+        "thirty_two_lanes.agents.command",
+        "serve coding agents, by the Model Context Protocol",
+    ),
 }
-NAME = "python -m thirty_two_lanes"
 
 
 def main(arguments=None) -> int:
@@ -26,7 +36,7 @@ def main(arguments=None) -> int:
 
 def parser(names) -> argparse.ArgumentParser:
     """The command line; of the commands, only the one that is used is imported."""
-    new = argparse.ArgumentParser(NAME, description=__doc__)
+    new = argparse.ArgumentParser(_name(), description=__doc__)
     commands = new.add_subparsers(required=True, metavar="command")
     for each, (module, does) in COMMANDS.items():
         command = commands.add_parser(each, help=does, description=does)
@@ -35,6 +45,12 @@ def parser(names) -> argparse.ArgumentParser:
             used.add_options(command)
             command.set_defaults(main=used.main)
     return new
+
+
+def _name() -> str:
+    """How this was called."""
+    script = Path(sys.argv[0]).stem == "lanes"
+    return "lanes" if script else "python -m thirty_two_lanes"
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ def everything():
         bank_conflicts={site(6, "tile[x] <b>"): wavefronts(10, 320, 10)},
         divergence={site(3, "if t:"): share(9, 9)},
         races=[race()],
-        minor=[race(scope="warp")],
+        minor=[race(scope="warp", implied=True)],
         uninitialised=[unwritten()],
         warnings=[warning(), warning(3, "float64"), warning(2, "host arrays", True)],
     )

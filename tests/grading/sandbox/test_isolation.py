@@ -323,6 +323,7 @@ def test_each_level_is_a_row_of_the_documentation():
         assert f"`{level}`" in page
 
 
+@pytest.mark.slow
 def test_the_container_is_given_no_network_and_no_rights():
     """What is asked of Docker; asking.py says how to see that it obeys."""
     line = " ".join(isolation.command("collect", "container", "an/image"))

@@ -179,6 +179,7 @@ found += [it.split()[4:6] for it in limits if it.startswith("Max core")]"""
     assert f"[-6, [], {[most, most]}]" == seen(nursery, "found", code)
 
 
+@pytest.mark.slow
 def test_threads_processes_and_limits_of_its_own_are_allowed(nursery):
     """clone3 is refused in such a way that the C library asks for clone."""
     code = """\
@@ -254,6 +255,7 @@ def test_an_unknown_machine_is_refused_at_the_start(monkeypatch):
         system_calls.require()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "code",
     [

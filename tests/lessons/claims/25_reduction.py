@@ -349,8 +349,8 @@ CLAIMS = {
     "*wide* leaves 528 parts": lambda it: 528 == 4 * it.MULTIPROCESSORS,
     "in a tree of 512 it is nine": lambda it: it.additions_by_tree(512, 512) == 9,
     "Most errors are far below their bounds": lambda it: (
-        sum(10 * error(it, data, k)[0] < error(it, data, k)[1]
-            for data in it.data for k in range(3)) > 5
+        sum(10 * error < bound
+            for src in it.data.values() for _, error, bound in it.errors(src)) > 5
     ),
     "in the loop over 0.1, three of four go up, and it ends 1% too high": lambda it: (
         about("1%", np.cumsum(it.data["all 0.1"])[-1] / (0.1 * 2**20) - 1)

@@ -216,7 +216,7 @@ CLAIMS = {
         == sorted([step["w"] for step in it.film.record()["steps"]], reverse=True)
     ),
     "With 32 threads there is one warp, the answer is right, and the report still "
-    "lists three minor races": lambda it: (
+    "lists three races within a warp": lambda it: (
         (peaked(it, 32)[1], len(peaked(it, 32)[0].races.minor)) == (0, 3)
         and not peaked(it, 32)[0].races
         and peaked(it, 64)[1] > 0

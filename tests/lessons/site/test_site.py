@@ -55,6 +55,7 @@ def test_each_link_leads_to_a_page_or_to_a_term_of_the_glossary(gathered):
     assert len(terms) > 50
 
 
+@pytest.mark.slow
 def test_every_lesson_and_assignment_and_document_is_there(gathered):
     """Each is in the navigation, which the index holds."""
     navigation = (gathered / "index.md").read_text("utf-8")

@@ -29,8 +29,9 @@ from thirty_two_lanes.frontend.refusals.refusals import refusal, unknown
 from thirty_two_lanes.frontend.target import stand_ins
 
 HOW = (
-    "install it with `make setup`, or with `python -m pip install --requirement "
-    "requirements-compiler.lock`, on Linux and Windows"
+    "install the extra `[compiler]` of thirty-two-lanes, on Linux and Windows; in the "
+    "course's folder, `make setup` or `python -m pip install --requirement "
+    "requirements-compiler.lock` does so"
 )
 
 

@@ -20,8 +20,16 @@ WIDTH = 100  # characters that a notebook's page holds in a line; it breaks insi
 class ExplainedError(Exception):
     """An error whose message is complete: a traceback of ours would bury it.
 
-    One that stopped a launch of `emulate` has a `run`: what was found before that.
+    One that stopped a launch of `emulate` has a `run`: what was found before that; and
+    the `site` at which it stopped, where it is known.
     """
+
+    site = None
+
+    def placed(self, site):
+        """Itself, with the site at which it stopped a launch."""
+        self.site = site
+        return self
 
     def _render_traceback_(self):
         """What IPython asks an error for."""

@@ -143,10 +143,12 @@ class Copy:
 
 @node(pure=True)
 class Unset:
-    """`target` has no value yet; a checked program goes on with this one."""
+    """`target` has no value yet; a checked program goes on with this one. In an array's
+    place there is None, and what the array is in other threads.
+    """
 
     target: str
-    value: np.generic
+    value: np.generic | tuple | None
 
 
 @node("is_set operand")

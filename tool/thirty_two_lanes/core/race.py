@@ -80,7 +80,8 @@ class Race:
     `update` says that threads load and store the same cell in one line; `second_cell`
     is what the second line calls the cell, if its array overlaps with the first one's;
     `next_turn`, that the second access is of a loop's next iteration; `apart`, that
-    both never are of one iteration; `advice`, what the kernel's source shows to be
+    both never are of one iteration; `implied`, that the same lines race between warps,
+    whose remedy orders these lanes, too; `advice`, what the kernel's source shows to be
     missing, where it is at hand.
     """
 
@@ -103,6 +104,7 @@ class Race:
     second_cell: str = ""
     next_turn: bool = False
     apart: bool = False
+    implied: bool = False
     advice: Advice | None = None
 
     @property
@@ -256,7 +258,16 @@ class Race:
             f"Races for `{self.array}` with {other}: {lowered(self.remedy)}.",
             self.hazards,
             self.second,
+            accesses=self.accesses,
+            same=self.case,
         )
+
+    @property
+    def case(self) -> tuple:
+        """What tells it from other races, and not from itself in another launch."""
+        lines = self.first, self.second, self.first_kind, self.second_kind
+        where = self.space, self.array, self.scope
+        return self.kind, *where, *lines, self.same_value, self.next_turn
 
     @property
     def facts(self) -> str:

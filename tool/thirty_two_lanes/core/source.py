@@ -10,7 +10,7 @@ import linecache
 import re
 import sys
 import tokenize
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from textwrap import dedent
 from types import CodeType
 from typing import NamedTuple
@@ -32,6 +32,7 @@ class Site:
     kind: str | None = None  # in a table: load, store or atomic
     array: str | None = None  # in a table: the array's name in the kernel
     elsewhere: bool = False  # is it in another file than the kernel?
+    path: str = field(default="", compare=False)  # of the file, as Python has it
 
     def __lt__(self, other):
         return self._order < other._order
@@ -94,6 +95,11 @@ class Source(NamedTuple):
     file: str  # the name that a Site gives it
     first: int
     lines: tuple[str, ...]
+
+    def __repr__(self):
+        numbered = enumerate(self.lines, self.first)
+        rows = (f"{number:>5}  {text}".rstrip() for number, text in numbered)
+        return "\n".join([f"{self.file}:", *rows])
 
 
 def source_of(function) -> Source | None:
@@ -226,6 +232,11 @@ def _shell():
     return getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
 
 
+def in_notebook() -> bool:
+    """Is this a notebook's kernel?"""
+    return type(_shell()).__name__ == "ZMQInteractiveShell"
+
+
 def globals_of(code):
     """The names that a code object loads as globals, and those within it."""
     yield from (
@@ -285,3 +296,11 @@ def without_inlined(name, known) -> str:
     stem = VERSION.sub("", short)
     version = short not in known and short != name and stem in known
     return stem if version else short
+
+
+def name_on(text, name) -> str | None:
+    """What a line calls a variable that Numba may have inlined: `x` of `twice_v3_x`;
+    None of what only Numba names, as `twice_v3__v6pred`.
+    """
+    short = without_inlined(name, re.findall(r"\w+", text))
+    return None if short != name and short.startswith("_v") else short

@@ -12,8 +12,11 @@ COSTLY = 1.5  # times the ideal
 
 
 class Finding(NamedTuple):
-    """What is wrong or costs too much on a line; `also` is the other line of two. The
-    advice is "" where a line with the same topic and a higher cost has it.
+    """What is wrong or costs too much on a line; `also` is the other line of two, and
+    `accesses` has both with what is done there. The advice is "" where a line with the
+    same topic and a higher cost has it. `count` is how many it stands for; `same`, what
+    it has in common with itself in another launch, where its lines, its noun and its
+    names do not tell.
     """
 
     level: str
@@ -23,6 +26,9 @@ class Finding(NamedTuple):
     advice: str
     cost: float = 0.0
     also: object = None
+    count: int = 1
+    same: tuple = ()
+    accesses: tuple = ()  # (site, words) of each
 
 
 def level_of(taken, ideal) -> str:

@@ -4,7 +4,9 @@ A plain launch has no judges. `EMULATOR_SEED` and `EMULATOR_TURNS` choose for al
 launches, and are read at each: `EMULATOR_SEED=3 python script.py` runs a script with
 another order of warps, and so does `os.environ["EMULATOR_SEED"] = "3"` in a notebook,
 for what follows. `EMULATOR_TURNS` is the number of iterations that the loops of a warp
-may run in a launch; without it they may run as long as they want. `EMULATOR_DEBUG=1`
+may run in a launch; without it they may run as long as they want. After
+`EMULATOR_PATIENCE` seconds (10; 0 for never) a launch says that it still runs, and
+where. `EMULATOR_DEBUG=1`
 shows what an error of the emulator's own came from, and every traceback whole.
 """
 
@@ -27,6 +29,8 @@ from thirty_two_lanes.emulator.program_cache import prepared
 from thirty_two_lanes.frontend.kernels import argument_names
 from thirty_two_lanes.frontend.lower.statements import kernel_ir
 from thirty_two_lanes.frontend.refusals.refusals import faults_of
+
+PATIENCE = 10  # seconds until a launch says that it still runs
 
 
 def compile_kernel(kernel, types, merged=False) -> Program:
@@ -61,7 +65,9 @@ def bind(
         seed = _from_environment("EMULATOR_SEED", 0)
     if max_iterations is None:
         max_iterations = _from_environment("EMULATOR_TURNS", math.inf)
+    patience = _from_environment("EMULATOR_PATIENCE", PATIENCE)
     more |= {"seed": seed, "max_iterations": max_iterations, "unlike": unlike}
+    more |= {"patience": patience}
     with faults_of(kernel.py_func):
         return Launch(program, config, dict(zip(names, values, strict=True)), **more)
 

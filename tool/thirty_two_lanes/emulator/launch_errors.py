@@ -37,10 +37,12 @@ def explained(kernel, launch):
         if launch.stopped_at is None:
             raise
         raise at(function, line_of(launch), str(error), type(error)) from error
-    except (BarrierError, KernelIndexError) as error:
-        advise(function, error)
+    except ExplainedError as error:
+        error.placed(launch.stopped_at or error.site)
+        if isinstance(error, (BarrierError, KernelIndexError)):
+            advise(function, error)
         raise
-    except (ExplainedError, Warning):
+    except Warning:
         raise
     except NoValueError as error:
         if launch.stopped_at is None:
@@ -68,21 +70,19 @@ def _no_value(name, site):
     """The error about a variable that is read before it has a value."""
     sentence = _NO_VALUE.format(name=f"`{name}`" if name else "a variable on this line")
     quoted = f"\n    {site.text}" if site.text else ""
-    return KernelError(f"{sentence} ({site.place}){quoted}")
+    return KernelError(f"{sentence} ({site.place}){quoted}").placed(site)
 
 
 def _interrupted(kernel, launch):
     """What was done and written when someone pressed Ctrl-C, in one sentence."""
-    blocks = launch.geometry.blocks
-    done = min(blocks, launch.finished * launch.batch_blocks)
     names = " and ".join(f"`{name}`" for name in sorted(launch.program.written))
     written = f"{names} may be partly written" if names else "it writes to no array"
     if not launch.memory.changes:
         written = "nothing was written"
     where = f" at line {line_of(launch)}" if launch.stopped_at is not None else ""
     return (
-        f"interrupted{where} of `{kernel.py_func.__name__}`, with {done:,} of "
-        f"{blocks:,} blocks done; {written}"
+        f"interrupted{where} of `{kernel.py_func.__name__}`, with "
+        f"{launch.blocks_done:,} of {launch.geometry.blocks:,} blocks done; {written}"
     )
 
 

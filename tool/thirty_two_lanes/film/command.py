@@ -1,8 +1,8 @@
-"""The command `python -m thirty_two_lanes watch script.py`: runs a program, and makes a
-film of one launch.
+"""The command `lanes watch script.py`: runs a program, and makes a film of one launch.
 
-The other launches run as they always do. The exit status is the program's, or 2 where
-there is nothing to watch.
+Options stand before the program: what follows it is its own, and one of ours there is
+refused, unless `--` comes first. The other launches run as they always do. The exit
+status is the program's, or 2 where there is nothing to watch.
 """
 
 import argparse
@@ -23,8 +23,8 @@ COUNT = partial(whole_number, least=1)
 
 def add_options(parser):
     """What `watch` is given: options first, then the program and its own arguments."""
-    form = "[options] (script.py | -m module) [arguments]"
-    parser.usage = f"python -m thirty_two_lanes watch {form}"
+    form = "[options] (script.py | -m module) [[--] arguments]"
+    parser.usage = f"{parser.prog} {form}"
     add = parser.add_argument
     add("-m", dest="module", action="store_true", help="the program is a module")
     add("--kernel", metavar="NAME", help="the kernel to watch; else the first")
@@ -46,8 +46,29 @@ def add_options(parser):
         metavar="FILE",
         help="a page (.html) or a record (.json); film.html without it",
     )
-    add("program", help="a file, or after -m a module")
-    add("arguments", nargs=argparse.REMAINDER, help="its own")
+    whole = {"nargs": argparse.PARSER, "action": ProgramAndArguments}
+    add("program", **whole, help="a file, or after -m a module, and its arguments")
+
+
+class ProgramAndArguments(argparse.Action):
+    """A program with arguments of its own; whoever writes an option of ours behind it
+    would get another film than the one that was asked for.
+    """
+
+    def __call__(self, parser, options, values, option_string=None):
+        options.program, *options.arguments = values
+        name = Path(options.program).name
+        if options.arguments[:1] == ["--"]:
+            del options.arguments[0]
+            return
+        others = {"module", "program", "arguments", "main"}
+        ours = {"-o", *(f"--{it}" for it in vars(options).keys() - others)}
+        for value in options.arguments:
+            if value.partition("=")[0] in ours:
+                parser.error(
+                    f"{value} stands behind {name}, where arguments are the program's "
+                    f"own: write it before {name}, or `--` behind it if it is not ours"
+                )
 
 
 def _block(text):
@@ -126,5 +147,5 @@ class Camera:
 
 
 def _refused(sentence) -> int:
-    print(f"python -m thirty_two_lanes watch: {sentence}", file=sys.stderr)
+    print(f"lanes watch: {sentence}", file=sys.stderr)
     return 2

@@ -385,5 +385,10 @@ class Player {
 const { place, record } = document.currentScript;
 const host = place.querySelector(".lanes-film-player");
 host.player = new Player(host, record);
+// JupyterLab lets each output scroll by itself, which would hold the buttons fast.
+for (const name of ["output", "child"]) {
+  const around = host.closest(`.jp-OutputArea-${name}`);
+  if (around) around.style.overflow = "clip";
+}
 place.querySelector(".lanes-film-sheet").hidden = true;
 place.dataset.film = "plays";

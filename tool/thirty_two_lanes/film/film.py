@@ -4,9 +4,15 @@ import json
 from base64 import b64encode
 from dataclasses import dataclass, field
 from html import escape
+from importlib.util import find_spec
 from pathlib import Path
 
-from thirty_two_lanes.core.errors import ArgumentError, short_traceback, shown
+from thirty_two_lanes.core.errors import (
+    ArgumentError,
+    ExplainedError,
+    short_traceback,
+    shown,
+)
 from thirty_two_lanes.film.history import History, cells_of, values_of
 from thirty_two_lanes.film.page import document, page
 from thirty_two_lanes.film.sheet import sheet_of
@@ -45,8 +51,14 @@ class Film:
         """Who stored to a cell and loaded it, when, and after how many barriers."""
         return cells_of(self._record, array, index)
 
+    @short_traceback
     def sheet(self):
-        """The moments that matter as a figure: a Picture."""
+        """The moments that matter as a figure: a Picture, drawn by Matplotlib."""
+        if not _can_draw():
+            raise ExplainedError(
+                "a contact sheet is drawn by Matplotlib: install the extra `[figures]` "
+                "of thirty-two-lanes; the film plays without it"
+            )
         return sheet_of(self._record)
 
     @short_traceback
@@ -70,7 +82,9 @@ class Film:
         return page(self._record, self._image())
 
     def _image(self) -> str:
-        """The contact sheet, for where no script runs."""
+        """The contact sheet, for where no script runs; "" where nothing draws it."""
+        if not _can_draw():
+            return ""
         sheet = self.sheet()
         width, height = sheet.pixels
         data = b64encode(sheet.png()).decode()
@@ -78,6 +92,11 @@ class Film:
             f"<img src='data:image/png;base64,{data}' width='{width}' "
             f"height='{height}' alt='{escape(sheet.alt, quote=True)}'>"
         )
+
+
+def _can_draw() -> bool:
+    """Is Matplotlib here? The tool alone does not bring it."""
+    return find_spec("matplotlib") is not None
 
 
 def as_text(record) -> str:

@@ -7,6 +7,7 @@ const MOST_SHUFFLES = 3; // of a line
 const MOST_ROWS = 64;
 const MOST_WAVES = 32;
 const BETWEEN = 28; // pixels between two grids, with the numbers of rows
+const FOLD = 18; // pixels of the mark for rows that are left out
 
 function layoutOf(film, width, scales) {
   const narrow = width < 440;
@@ -97,10 +98,10 @@ function placeShared(film, page) {
   const given = shared.length > 1 && room / columns >= 8 ? room / columns : 0;
   const top = page.y;
   let [x, low] = [page.left, top];
-  for (const [array, at] of shared) {
-    const place = placeGrid(page, array, x, given ? top : page.y, given);
+  for (const [, at] of shared) {
+    const place = placeGrid(film, page, at, x, given ? top : page.y, given);
     places[at] = place;
-    low = Math.max(low, place.y + place.rows * place.h);
+    low = Math.max(low, place.y + place.height);
     if (given) x += place.columns * place.w + BETWEEN;
     else page.y = low + GAP;
   }
@@ -108,16 +109,53 @@ function placeShared(film, page) {
   return places;
 }
 
-function placeGrid(page, array, x, top, given) {
+function placeGrid(film, page, at, x, top, given) {
+  const array = film.record.arrays[at];
   const [rows, columns] = gridOf(array);
-  const flat = array.shape.length === 1;
-  const line = flat && rows === 1;
+  const line = array.shape.length === 1 && rows === 1;
   const fit = given || Math.min(page.width - x - 4, page.span) / columns;
   const w = Math.min(fit, columns <= 16 ? 32 : 26);
-  const tall = rows <= 10 ? Math.max(16, Math.min(w, 22)) : Math.min(w, 18);
-  const h = line ? 20 : Math.max(3, Math.min(tall, 440 / rows));
+  const high = (shown) => {
+    const tall = shown <= 10 ? Math.max(16, Math.min(w, 22)) : Math.min(w, 18);
+    return line ? 20 : Math.max(3, Math.min(tall, 440 / shown));
+  };
+  const folds = foldsOf(film.cellsTouched(at), rows, columns, high(rows));
+  const h = high(rows - folds.reduce((sum, it) => sum + it.rows, 0));
   const y = top + TITLE + (line ? 0 : 13);
-  return { x, y, w, h, rows, columns, title: top + 7 };
+  const [tops, height] = stack(rows, folds, y, h);
+  return { x, y, w, h, rows, columns, tops, folds, height, title: top + 7 };
+}
+
+// Rows that no step touches, where their mark is lower than they are.
+function foldsOf(touched, rows, columns, high) {
+  const used = new Set([...touched].map((cell) => Math.floor(cell / columns)));
+  const folds = [];
+  for (let row = 0; row < rows; row += 1) {
+    const last = folds[folds.length - 1];
+    if (used.has(row)) continue;
+    if (last && last.first + last.rows === row) last.rows += 1;
+    else folds.push({ first: row, rows: 1 });
+  }
+  return used.size ? folds.filter((it) => it.rows * high > FOLD) : [];
+}
+
+// The top of each row that is shown, by its number, and the height of all; a fold gets
+// the top of its mark.
+function stack(rows, folds, y, high) {
+  const tops = new Array(rows);
+  let low = y;
+  for (let row = 0; row < rows; row += 1) {
+    const fold = folds.find((it) => it.first === row);
+    if (fold) {
+      fold.y = low;
+      low += FOLD;
+      row += fold.rows - 1;
+    } else {
+      tops[row] = low;
+      low += high;
+    }
+  }
+  return [tops, low - y];
 }
 
 // The cell of an array as a box of the scene, or null where it is not shown.
@@ -125,7 +163,8 @@ function boxOf(film, page, array, cell, n) {
   const grid = page.shared[array];
   if (grid) {
     const [row, column] = [Math.floor(cell / grid.columns), cell % grid.columns];
-    return [grid.x + column * grid.w, grid.y + row * grid.h, grid.w, grid.h];
+    const y = grid.tops[row];
+    return y === undefined ? null : [grid.x + column * grid.w, y, grid.w, grid.h];
   }
   const strip = page.globals[array];
   const last = film.touching[array][n];

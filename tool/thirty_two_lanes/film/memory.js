@@ -118,7 +118,9 @@ function paintShared(scene, array) {
 }
 
 function paintCell({ film, page, n, cellPen, digitPen, ...scene }, array, cell, value) {
-  const [x, y, w, h] = boxOf(film, page, array, cell, n);
+  const place = boxOf(film, page, array, cell, n);
+  if (!place) return;
+  const [x, y, w, h] = place;
   const gap = w > 7 ? 1 : 0.5;
   const box = [x, y, w - gap, h - gap];
   digitPen.context.clearRect(...box);
@@ -140,14 +142,15 @@ function forgetPainted(scene) {
   scene.painted = film.record.arrays.map(({ shape }, array) => {
     const size = page.shared[array] ? sizeOf(shape) : 0;
     for (let cell = 0; cell < size; cell += 1) {
-      scene.cells.push([...boxOf(film, page, array, cell, 0), { array, cell }]);
+      const box = boxOf(film, page, array, cell, 0);
+      if (box) scene.cells.push([...box, { array, cell }]);
     }
     return new Array(size).fill(UNPAINTED);
   });
 }
 
 const UNPAINTED = {};
-const areaOf = ({ x, y, w, h, rows, columns }) => [x, y, columns * w, rows * h];
+const areaOf = ({ x, y, w, columns, height }) => [x, y, columns * w, height];
 
 // Names and numbers.
 function drawValues(scene, array) {
@@ -159,10 +162,11 @@ function drawValues(scene, array) {
   heading(scene, array, place, []);
   drawTicks(scene, array, place);
   pen.copy(scene.digitPen, areaOf(place));
+  for (const fold of place.folds) drawFold(scene, array, place, fold);
 }
 
 // Numbers of rows and columns beside a grid.
-function drawTicks(scene, array, { x, y, w, h, rows, columns }) {
+function drawTicks(scene, array, { x, y, w, h, rows, columns, tops }) {
   const { pen, film } = scene;
   const flat = film.record.arrays[array].shape.length === 1;
   const { faint: colour, paper: halo } = pen.theme;
@@ -173,12 +177,38 @@ function drawTicks(scene, array, { x, y, w, h, rows, columns }) {
     pen.box(middle - wide / 2, y - 13, wide, 12, { fill: halo });
     pen.text(middle, y - 7, String(it), { align: "center", colour });
   }
-  for (let it = 0; it < rows; it += everyOf(h, 12, 32)) {
+  const apart = everyOf(h, 12, 32);
+  for (let it = 0, next = 0; it < rows; it += 1) {
+    if (tops[it] === undefined) next = it + 1; // each part that is shown has a number
+    if (it < next || tops[it] === undefined) continue;
+    next = it + apart;
     const label = String(flat ? it * columns : it);
-    const [wide, middle] = [pen.width(label) + 2, y + (it + 0.5) * h];
+    const [wide, middle] = [pen.width(label) + 2, tops[it] + 0.5 * h];
     pen.box(x - 4 - wide, middle - 6, wide, 12, { fill: halo });
     pen.text(x - 5, middle, label, { align: "right", colour });
   }
+}
+
+// Rows that are left out: a dashed line, and how many there are.
+function drawFold(scene, array, { x, w, columns }, { first, rows, y }) {
+  const { pen, film } = scene;
+  const { shape } = film.record.arrays[array];
+  const middle = y + FOLD / 2;
+  const { faint: colour, idle, paper: halo } = pen.theme;
+  pen.line(idle, 1, (line) => {
+    for (let at = x; at < x + columns * w; at += 8) {
+      line.moveTo(at, middle);
+      line.lineTo(Math.min(at + 4, x + columns * w), middle);
+    }
+  });
+  const flat = shape.length === 1;
+  const cells = Math.min(sizeOf(shape) - first * columns, rows * columns);
+  const many = flat ? counted(cells, "cell") : counted(rows, "row");
+  const texts = [`${many} left out: no step touches them`, `${many} left out`, many];
+  const text = texts.find((it) => pen.width(it) <= columns * w - 16) || many;
+  const [from, wide] = [x + (columns * w) / 2, pen.width(text) + 8];
+  pen.box(from - wide / 2, middle - 7, wide, 14, { fill: halo });
+  pen.text(from, middle, text, { align: "center", colour });
 }
 
 // When an access has its turn: after the wavefronts of those before it.

@@ -131,6 +131,12 @@ class Film {
     });
   }
 
+  // The cells that some step touches.
+  cellsTouched(array) {
+    const all = this.steps.flatMap((_, n) => this.accesses(n, array));
+    return new Set(all.flatMap((it) => this.touched(it).map(([, cell]) => cell)));
+  }
+
   isShared(array) {
     return this.record.arrays[array].space === "shared";
   }

@@ -9,6 +9,7 @@ no reader's.
 import numpy as np
 
 from thirty_two_lanes.core import ir
+from thirty_two_lanes.core.source import INLINED, contents, name_on
 
 STORES = ("SetItem", "StaticSetItem", "SetAttr")
 ON_A_LINE = ("Assign", "Branch", "Raise", "StaticRaise", "Print", *STORES)
@@ -21,19 +22,54 @@ def note_line(builder, statement):
     is_news = here != builder.noted and not _is_silent(builder)
     if is_news and _is_written(builder, statement):
         builder.noted = here
-        builder.emit(ir.Note(builder.site(), builder.function))
+        builder.emit(ir.Note(builder.site(), _whose_line(builder)))
 
 
 def note_value(builder, statement):
     """Note what a variable of the source has got, if the statement assigned one."""
     if _is_silent(builder) or type(statement).__name__ != "Assign":
         return
-    name = ir.source_name(builder.name(statement.target))
+    name = _spelt(builder, ir.source_name(builder.name(statement.target)))
     if name is None or not _is_written(builder, statement):
         return
     value = builder.operand(statement.target)
-    if isinstance(builder.type_of(value), np.dtype):
-        builder.emit(ir.Note(builder.site(), builder.function, name, value))
+    if _is_number(builder, value):
+        builder.emit(ir.Note(builder.site(), _whose_line(builder), name, value))
+
+
+def _whose_line(builder):
+    """The function whose line it is: this one, or one that Numba inlined."""
+    known = [builder.function]
+    for function in known:
+        if _has_line(function, builder.function.__code__.co_filename, builder.line):
+            return function
+        named = [function.__globals__.get(it) for it in function.__code__.co_names]
+        named += map(contents, function.__closure__ or ())
+        functions = (getattr(it, "py_func", None) for it in named)
+        known += [it for it in functions if it is not None and it not in known]
+    return builder.function
+
+
+def _has_line(function, file, line) -> bool:
+    """Is a line of a file one of a function's?"""
+    code = function.__code__
+    last = max(it for *_, it in code.co_lines() if it is not None)
+    return code.co_filename == file and code.co_firstlineno <= line <= last
+
+
+def _spelt(builder, name) -> str | None:
+    """What the source calls a variable, if it does, and if its function is known."""
+    inlined = name is not None and INLINED.match(name)
+    if not inlined or name in builder.function.__code__.co_varnames:
+        return name
+    is_known = _whose_line(builder) is not builder.function
+    return name_on(builder.site().text, name) if is_known else None
+
+
+def _is_number(builder, operand) -> bool:
+    """Is it a number? A grid's group, a function or a slice has no type of ours."""
+    has_type = isinstance(operand, ir.Const) or operand in builder.body.types
+    return has_type and isinstance(builder.type_of(operand), np.dtype)
 
 
 def _is_silent(builder) -> bool:

@@ -1,22 +1,26 @@
-"""The command `python -m thirty_two_lanes run script.py`: runs a program with every
-launch emulated, and reports on each kernel, worst first.
+"""The command `lanes run script.py`: runs a program with every launch emulated, and
+reports on each kernel, worst first.
 
 The exit status is 1 if something is wrong, 130 after Ctrl-C, and else the program's.
 """
 
 import argparse
 import json
+import os
 import sys
 from functools import partial
 from pathlib import Path
 
 from thirty_two_lanes.scripts import report
+from thirty_two_lanes.scripts.github import annotations
 from thirty_two_lanes.scripts.kinds import FAULTS, KINDS, UnknownKind, kinds_in
 from thirty_two_lanes.scripts.launches import handed_to
 from thirty_two_lanes.scripts.ledger import Ledger
 from thirty_two_lanes.scripts.options import file_to_write, whole_number
 from thirty_two_lanes.scripts.program import NoProgram, run_program
 from thirty_two_lanes.scripts.progress import Progress
+from thirty_two_lanes.scripts.sarif import as_sarif
+from thirty_two_lanes.scripts.told import Paths, in_a_workflow, told
 
 INTERRUPTED = 130
 
@@ -24,8 +28,8 @@ INTERRUPTED = 130
 def add_options(parser):
     """What `run` is given: options first, then the program and its own arguments."""
     kinds = ", ".join(KINDS)
-    program = "(script.py | -m module) [arguments]"
-    parser.usage = f"python -m thirty_two_lanes run [options] {program}"
+    parser.usage = f"{parser.prog} [options] (script.py | -m module) [arguments]"
+    parser.set_defaults(name=parser.prog)
     flag = partial(parser.add_argument, action="store_true")
     file = partial(parser.add_argument, type=file_to_write, metavar="FILE")
     some = partial(parser.add_argument, type=_kinds, metavar="KINDS")
@@ -34,6 +38,8 @@ def add_options(parser):
     flag("--live", help="report each kernel when it is launched")
     file("--html", help="write a page")
     file("--json", help="write plain data")
+    file("--sarif", help="write SARIF, for code scanning and editors")
+    flag("--github", help="print annotations, as in a workflow of GitHub's")
     some("--only", help=f"report only these: {kinds}")
     without = f"without it {','.join(FAULTS)}"
     some("--fail-on", help=f"exit with 1 for these, or none; {without}")
@@ -53,22 +59,25 @@ def _kinds(text):
 
 def main(options) -> int:
     """Run the program and report; the exit status."""
+    paths = Paths.here()  # wherever the program goes
     fail_on = options.fail_on  # the kinds for which the exit status is 1
     if fail_on is None:
         fail_on = tuple(kind for kind in FAULTS if kind in (options.only or KINDS))
     progress = None if options.quiet else Progress()
+    if options.quiet:
+        os.environ["EMULATOR_PATIENCE"] = "0"  # for launches that would say they run
     kinds = {*(options.only or KINDS), *fail_on}
     ledger = Ledger(
         tuple(kind for kind in KINDS if kind in kinds),
         options.launches,
         on_launch=progress,
-        on_news=partial(_say_shape, fail_on) if options.live else None,
+        on_news=partial(_say_kernel, fail_on) if options.live else None,
     )
     try:
         with handed_to(ledger.launch):
             status = run_program(options.program, options.arguments, options.module)
     except NoProgram as error:
-        print(f"python -m thirty_two_lanes run: {error}", file=sys.stderr)
+        print(f"{options.name}: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt as error:
         said = f"interrupted: {error}" if str(error) else "interrupted"
@@ -77,12 +86,13 @@ def main(options) -> int:
     if progress:
         progress.clear()
     _report(ledger, fail_on, options)
+    _tell(ledger, fail_on, options, paths)
     wrong = any(ledger.counts()[kind] for kind in fail_on)
     return 1 if wrong and status != INTERRUPTED else status
 
 
-def _say_shape(fail_on, shape):
-    report.say(f"{report.shape_as_text(shape, fail_on)}\n")
+def _say_kernel(fail_on, entry):
+    report.say(f"{report.kernel_as_text(entry, fail_on)}\n")
 
 
 def _report(ledger, fail_on, options):
@@ -96,6 +106,21 @@ def _report(ledger, fail_on, options):
     if options.html:
         page = report.as_page(ledger, fail_on, title)
         options.html.write_text(page, encoding="utf-8")
+
+
+def _tell(ledger, fail_on, options, paths):
+    """What other tools read: files, and annotations in a workflow."""
+    found = told(ledger, fail_on, paths)
     if options.json:
-        data = json.dumps(report.as_data(ledger, fail_on, title), indent=1)
-        options.json.write_text(data + "\n", encoding="utf-8")
+        title = Path(options.program).name
+        _write(options.json, report.as_data(ledger, fail_on, title, paths))
+    if options.sarif:
+        _write(options.sarif, as_sarif(found))
+    if options.github or in_a_workflow():
+        for line in annotations(found):
+            report.say(line)
+
+
+def _write(file, data):
+    """Write plain data as JSON."""
+    file.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")

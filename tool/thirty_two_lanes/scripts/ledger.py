@@ -1,5 +1,5 @@
-"""What the launches of a program did, by kernel and shape: the worst run of each, and
-in how many launches each finding was seen.
+"""What the launches of a program did, by kernel: the worst run of each, and in how many
+launches each finding was seen.
 """
 
 import re
@@ -15,38 +15,58 @@ from thirty_two_lanes.emulator.report.text import found_before
 from thirty_two_lanes.scripts.kinds import FAULTS, KINDS, classified, kind_of, narrowed
 
 NAMES = re.compile("`[^`]*`")
+PLACES = re.compile(r"line \d+|`[^`]*`")  # what tells one error from another
 
 
 class Sighting(NamedTuple):
-    """A finding at its worst, and in how many launches it was seen."""
+    """A finding at its worst, in how many launches it was seen, and the blocks and
+    threads of the worst.
+    """
 
     kind: str
     finding: object
     launches: int
+    shape: tuple
+
+
+class Stop(NamedTuple):
+    """An error that ended launches: the sentence of the first, how many, and the line,
+    where it is known.
+    """
+
+    kind: str
+    sentence: str
+    launches: int
+    site: object = None
 
 
 @dataclass
 class KernelLaunches:
-    """The launches of one kernel with one number of blocks and threads."""
+    """The launches of one kernel; a shape is the blocks and the threads of some."""
 
     kernel: str
     place: str
-    blocks: tuple
-    threads: tuple
-    launches: int = 0
+    shape: tuple  # of the worst run, or of the first launch
+    code: object = None  # the kernel's
+    shapes: Counter = field(default_factory=Counter)  # launches by shape
     judged: int = 0
     run: object = None  # the worst
     seen: dict = field(default_factory=dict)  # sightings by kind and lines
-    stops: Counter = field(default_factory=Counter)  # (kind, sentence): launches
+    stops: dict = field(default_factory=dict)  # by kind and lines, too
+
+    @property
+    def launches(self) -> int:
+        """How many there are, of all shapes."""
+        return sum(self.shapes.values())
 
     @property
     def kinds(self) -> set:
         """The kinds of all that was found."""
-        return {it.kind for it in self.seen.values()} | {kind for kind, _ in self.stops}
+        return {it.kind for it in [*self.seen.values(), *self.stops.values()]}
 
     @property
     def severity(self) -> tuple:
-        """By what shapes are sorted, the worst first."""
+        """By what kernels are sorted, the worst first."""
         faults = self.kinds.intersection(FAULTS)
         wrong = [it for it in self.seen.values() if it.finding.level == "wrong"]
         return len(faults), len(self.stops), len(wrong), self.cost
@@ -57,24 +77,38 @@ class KernelLaunches:
         found = (it.finding for it in self.seen.values())
         return sum(it.cost for it in found if it.level != "wrong")
 
-    def add(self, run, kinds) -> bool:
+    def counts(self) -> Counter:
+        """How many different findings of each kind there are."""
+        found = Counter(it.kind for it in self.stops.values())
+        for it in self.seen.values():
+            found[it.kind] += it.finding.count
+        return found
+
+    def add(self, run, kinds, shape) -> bool:
         """Add a launch that was judged; does it show anything new?"""
         run = narrowed(run, kinds)
         found = classified(run)
         known = len(self.seen)
-        self.see(found)
+        self.see(found, shape)
         rank = _rank(found)
         if self.run is None or rank > _rank(classified(self.run)):
-            self.run = run
+            self.run, self.shape = run, shape
         return len(self.seen) > known
 
-    def see(self, found):
+    def see(self, found, shape):
         """Note findings of a launch, with their kinds."""
         for kind, finding in found:
             key = _key(kind, finding)
-            before = self.seen.get(key, Sighting(kind, finding, 0))
-            worse = max(before.finding, finding, key=lambda it: it.cost)
-            self.seen[key] = Sighting(kind, worse, before.launches + 1)
+            before = self.seen.get(key, Sighting(kind, finding, 0, shape))
+            if finding.cost > before.finding.cost:
+                before = before._replace(finding=finding, shape=shape)
+            self.seen[key] = before._replace(launches=before.launches + 1)
+
+    def stop(self, kind, sentence, site=None):
+        """Note an error that ended a launch."""
+        key = kind, *(PLACES.findall(sentence) or [sentence])
+        before = self.stops.get(key, Stop(kind, sentence, 0, site))
+        self.stops[key] = before._replace(launches=before.launches + 1)
 
     def elsewhere(self) -> list[Sighting]:
         """The sightings that the worst run does not have."""
@@ -85,6 +119,8 @@ class KernelLaunches:
 
 def _key(kind, finding) -> tuple:
     """What is the same finding in two launches; its numbers may differ."""
+    if finding.same:
+        return kind, *finding.same
     noun = next(it for it in finding.what.split() if not it[0].isdigit())
     return kind, finding.site, finding.also, noun, *NAMES.findall(finding.what)
 
@@ -106,57 +142,54 @@ class Ledger:
     def __init__(self, kinds=KINDS, most=None, on_launch=None, on_news=None):
         self.kinds, self.most = kinds, most
         self.on_launch, self.on_news = on_launch, on_news
-        self.shapes, self.runs = {}, None
+        self.kernels, self.runs = {}, None
         self._lock = threading.Lock()
 
     def launch(self, launch, *arguments):
         """Run a launch, with all judges if it is its turn."""
         if launch.is_numbas_own:
             return launch.plainly(*arguments)
-        shape, judged = self._begin(launch)
+        entry, judged = self._begin(launch)
         if self.on_launch:
-            self.on_launch(self, shape)
+            self.on_launch(self, entry)
         if not judged:
             return launch.plainly(*arguments)
+        shape = launch.blocks, launch.threads
         try:
             run = launch.emulated(*arguments)
         except Exception as error:
-            self._stop(shape, error)
+            self._stop(entry, error, shape)
             if device.has_gpu and isinstance(error, UnsupportedError):
                 return launch.plainly(*arguments)
             raise
         except KeyboardInterrupt:
             with self._lock:
-                shape.judged -= 1
+                entry.judged -= 1
             raise
-        self._add(shape, run)
+        self._add(entry, run, shape)
 
     def _begin(self, launch):
-        """The shape of a launch, and whether it is judged."""
-        function = launch.kernel.py_func
-        key = function.__code__, launch.blocks, launch.threads
+        """The entry of a launch's kernel, and whether it is judged."""
+        function, shape = launch.kernel.py_func, (launch.blocks, launch.threads)
+        where = place(function, function.__code__.co_firstlineno)
+        new = KernelLaunches(function.__name__, where, shape, function.__code__)
         with self._lock:
-            earlier = sum(
-                shape.judged for at, shape in self.shapes.items() if at[0] == key[0]
-            )
-            where = place(function, function.__code__.co_firstlineno)
-            name, size = function.__name__, (launch.blocks, launch.threads)
-            shape = self.shapes.setdefault(key, KernelLaunches(name, where, *size))
-            judged = self.most is None or earlier < self.most
-            shape.launches += 1
-            shape.judged += judged
-        return shape, judged
+            entry = self.kernels.setdefault(function.__code__, new)
+            judged = self.most is None or entry.judged < self.most
+            entry.shapes[shape] += 1
+            entry.judged += judged
+        return entry, judged
 
-    def _add(self, shape, run):
+    def _add(self, entry, run, shape):
         with self._lock:
-            first = shape.run is None
-            news = shape.add(run, self.kinds)
+            first = entry.run is None
+            news = entry.add(run, self.kinds, shape)
             if self.runs is not None:
                 self.runs.append(run)
         if self.on_news and (news or first):
-            self.on_news(shape)
+            self.on_news(entry)
 
-    def _stop(self, shape, error):
+    def _stop(self, entry, error, shape):
         """Note an error, and what was wrong in its launch before that."""
         kind, sentence = kind_of(error), str(error)
         if run := getattr(error, "run", None):
@@ -164,21 +197,17 @@ class Ledger:
             found = classified(narrowed(run, self.kinds))
         with self._lock:
             if run:
-                shape.see([it for it in found if it[1].level == "wrong"])
+                entry.see([it for it in found if it[1].level == "wrong"], shape)
             if kind in self.kinds:
-                shape.stops[kind, sentence] += 1
-        if self.on_news and shape.kinds:
-            self.on_news(shape)
+                entry.stop(kind, sentence, getattr(error, "site", None))
+        if self.on_news and entry.kinds:
+            self.on_news(entry)
 
     def worst_first(self) -> list[KernelLaunches]:
-        """The shapes, the worst first; equals in the order of their first launches."""
-        shapes = list(self.shapes.values())
-        return sorted(shapes, key=lambda it: it.severity, reverse=True)
+        """The kernels, the worst first; equals in the order of their first launches."""
+        entries = list(self.kernels.values())
+        return sorted(entries, key=lambda it: it.severity, reverse=True)
 
     def counts(self) -> Counter:
-        """How many different findings of each kind there are."""
-        found = Counter()
-        for shape in list(self.shapes.values()):
-            found.update(it.kind for it in shape.seen.values())
-            found.update(kind for kind, _ in shape.stops)
-        return found
+        """How many different findings of each kind there are, of all kernels."""
+        return sum((it.counts() for it in list(self.kernels.values())), Counter())

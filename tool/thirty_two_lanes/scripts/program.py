@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 OURS = ("runpy", __package__)  # whose frames come before the program's first
+TOOL = __package__.partition(".")[0]
 
 
 class NoProgram(Exception):
@@ -24,6 +25,7 @@ def run_program(name, arguments=(), module=False) -> int:
     """
     if not module and not Path(name).exists():
         raise NoProgram(f"there is no file {name}")
+    _say_whose_name(Path(name).parent if not module else Path())
     others = set(threading.enumerate())
     with _as_python_starts(name, arguments, module):
         try:
@@ -43,6 +45,17 @@ def run_program(name, arguments=(), module=False) -> int:
                 if not thread.daemon:  # as Python does at its end
                     thread.join()
     return 0
+
+
+def _say_whose_name(folder):
+    """The program has its own modules, but for one of the tool's name."""
+    for file in (folder / f"{TOOL}.py", folder / TOOL / "__init__.py"):
+        if file.exists() and file.resolve() != Path(sys.modules[TOOL].__file__):
+            print(
+                f"{file.relative_to(folder)} has the name of the tool, which "
+                f"`import {TOOL}` gives here: rename yours if the program imports it",
+                file=sys.stderr,
+            )
 
 
 @contextmanager

@@ -17,14 +17,14 @@ class Progress:
         self.on_terminal = self.stream.isatty()
         self.next, self.launches, self.is_shown = clock() + PATIENCE, 0, False
 
-    def __call__(self, ledger, shape):
+    def __call__(self, ledger, entry):
         """A launch begins."""
         self.launches += 1
         if self.clock() < self.next:
             return
         self.next = self.clock() + BETWEEN[self.on_terminal]
         before, end = (CLEAR, "") if self.on_terminal else (NAME, "\n")
-        line = f"{before}launch {self.launches:,}: {shape.kernel}"
+        line = f"{before}launch {self.launches:,}: {entry.kernel}"
         print(line, end=end, file=self.stream, flush=True)
         self.is_shown = True
 

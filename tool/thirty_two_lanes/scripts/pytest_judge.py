@@ -11,10 +11,12 @@ import pytest
 
 from thirty_two_lanes.core.errors import shown
 from thirty_two_lanes.core.words import counted
+from thirty_two_lanes.scripts.github import annotations
 from thirty_two_lanes.scripts.kinds import FAULTS, UnknownKind, kinds_in
 from thirty_two_lanes.scripts.launches import handed_to
 from thirty_two_lanes.scripts.ledger import Ledger
-from thirty_two_lanes.scripts.report import found, launches, shape_as_text
+from thirty_two_lanes.scripts.report import found, kernel_as_text, launches
+from thirty_two_lanes.scripts.told import Paths, in_a_workflow, told
 
 
 class LaunchesOfTest:
@@ -37,6 +39,7 @@ class PytestJudge:
         self.fail_on = _kinds(fail_on) if fail_on else FAULTS
         self.launches, self.ledger, self.reported = LaunchesOfTest(), None, Counter()
         self.totals, self.kernels, self.failed, self.tests = Counter(), set(), [], 0
+        self.paths, self.told, self.expected = Paths.here(), {}, set()
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item):
@@ -98,32 +101,39 @@ class PytestJudge:
     def _said(self) -> str:
         """The report of the kernels with something wrong, in the report's words."""
         kinds = self.ledger.kinds
-        wrong = [shape for shape in self.ledger.worst_first() if shape.kinds]
-        texts = [shape_as_text(shape, kinds) for shape in wrong]
+        wrong = [entry for entry in self.ledger.worst_first() if entry.kinds]
+        texts = [kernel_as_text(entry, kinds) for entry in wrong]
         return "\n\n".join([first_line(wrong[0]), *texts])
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item, call):
         report = yield
-        if call.when == "teardown" and self.ledger.shapes:
-            shapes = self.ledger.shapes.values()
+        if call.when == "teardown" and self.ledger.kernels:
+            entries = self.ledger.kernels.values()
             kinds = self.ledger.kinds
             report.emulated = {
-                "launches": sum(shape.launches for shape in shapes),
-                "judged": sum(shape.judged for shape in shapes),
-                "kernels": sorted({f"{s.kernel} ({s.place})" for s in shapes}),
+                "launches": sum(entry.launches for entry in entries),
+                "judged": sum(entry.judged for entry in entries),
+                "kernels": sorted({f"{it.kernel} ({it.place})" for it in entries}),
                 "found": found(self.ledger, kinds) if self.ledger.counts() else "",
             }
+            if in_a_workflow():
+                of_test = told(self.ledger, kinds, self.paths)
+                report.emulated["annotations"] = annotations(of_test)
         return report
 
     def pytest_runtest_logreport(self, report):
         """Add up, where the reports of all processes come together."""
+        if hasattr(report, "wasxfail"):
+            self.expected.add(report.nodeid)
         seen = getattr(report, "emulated", None)
         if seen:
             self.tests += 1
             self.totals.update({name: seen[name] for name in ("launches", "judged")})
             self.kernels.update(seen["kernels"])
             self.failed += [(report.nodeid, seen["found"])] if seen["found"] else []
+            if report.nodeid not in self.expected:
+                self.told |= dict.fromkeys(seen.get("annotations", ()))
 
     def pytest_terminal_summary(self, terminalreporter):
         terminalreporter.section("emulated launches")
@@ -134,14 +144,16 @@ class PytestJudge:
         terminalreporter.line(f"{tests}, {kernels}, {launches(total)}{some}")
         for name, what in self.failed:
             terminalreporter.line(f"{name}: {what}")
+        for line in self.told:  # where several tests show it, once
+            terminalreporter.line(line)
 
 
-def first_line(shape) -> str:
+def first_line(entry) -> str:
     """The kernel's line and what is wrong there: all that pytest's summary shows."""
-    for sighting in shape.seen.values():
+    for sighting in entry.seen.values():
         return f"{sighting.finding.site.place}: {sighting.finding.what}"
-    (_, sentence), *_ = shape.stops
-    return f"{shape.place}: {sentence.splitlines()[0]}"
+    stop, *_ = entry.stops.values()
+    return f"{entry.place}: {stop.sentence.splitlines()[0]}"
 
 
 def _of_marker(allow="", launches=None):

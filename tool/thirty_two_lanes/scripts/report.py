@@ -4,12 +4,14 @@ import sys
 from html import escape
 from textwrap import indent
 
-from thirty_two_lanes.core.words import counted
+from thirty_two_lanes.core.errors import wrapped
+from thirty_two_lanes.core.words import counted, lowered
 from thirty_two_lanes.emulator.report.page import as_html
 from thirty_two_lanes.emulator.report.text import as_text
 from thirty_two_lanes.scripts.kinds import NOUNS
+from thirty_two_lanes.scripts.told import place_of_error, places_of
 
-VERSION = 1  # of the JSON file
+VERSION = 1  # of the JSON file, which report.schema.json beside this file describes
 STYLE = """
 body { font: 15px/1.45 system-ui, sans-serif; margin: 2em auto; max-width: 72em;
 padding: 0 1em; color: #1f2328; background: #fff }
@@ -20,27 +22,33 @@ body { color: #e6edf3; background: #0d1117 } }
 """
 
 
-def level_of(shape, fail_on) -> str:
+def level_of(entry, fail_on) -> str:
     """How bad it is: "wrong" fails the program, and "stopped" ended with an error."""
-    if shape.kinds.intersection(fail_on):
+    if entry.kinds.intersection(fail_on):
         return "wrong"
-    if shape.stops:
+    if entry.stops:
         return "stopped"
-    if not shape.judged:
+    if not entry.judged:
         return "not judged"
-    levels = {sighting.finding.level for sighting in shape.seen.values()}
+    levels = {sighting.finding.level for sighting in entry.seen.values()}
     if "wrong" in levels:
         return "doubtful"
     return "costly" if "costly" in levels else "fine"
 
 
-def heading(shape) -> str:
-    """The kernel, where it is, and how often it was launched with this shape."""
-    many = launches(shape.launches)
-    if shape.judged < shape.launches:
-        many += f", of which {shape.judged:,} judged"
-    brackets = f"[{_short(shape.blocks)}, {_short(shape.threads)}]"
-    return f"{shape.kernel} ({shape.place}), {brackets}: {many}"
+def heading(entry) -> str:
+    """The kernel, where it is, and how often it was launched."""
+    many = launches(entry.launches)
+    if entry.judged < entry.launches:
+        many += f", of which {entry.judged:,} judged"
+    others = len(entry.shapes) - 1
+    more = f" and {others:,} more" if others else ""
+    return f"{entry.kernel} ({entry.place}), {brackets(entry.shape)}{more}: {many}"
+
+
+def brackets(shape) -> str:
+    """A launch's blocks and threads as they are written."""
+    return f"[{', '.join(map(_short, shape))}]"
 
 
 def launches(number) -> str:
@@ -54,49 +62,63 @@ def _short(sizes) -> str:
     return str(sizes[0]) if axes == 1 else str(tuple(sizes[:axes]))
 
 
-def shape_as_text(shape, fail_on) -> str:
-    """The report of one kernel and shape."""
-    lines = [f"{level_of(shape, fail_on)}: {heading(shape)}"]
-    lines += [indent(stop, "  ") for stop in _stops(shape)]
-    if shape.run is not None:
-        lines += [indent(as_text(shape.run), "  ")]
-    lines += [indent(sentence, "  ") for sentence in _elsewhere(shape)]
+def kernel_as_text(entry, fail_on) -> str:
+    """The report of one kernel: the errors, its worst run, and what others had."""
+    lines = [f"{level_of(entry, fail_on)}: {heading(entry)}"]
+    lines += [indent(stop, "  ") for stop in _stops(entry)]
+    if entry.run is not None:
+        lines += [indent(as_text(entry.run), "  ")]
+    lines += [indent(sentence, "  ") for sentence in _elsewhere(entry)]
     return "\n".join(lines)
 
 
-def _stops(shape) -> list[str]:
+def _stops(entry) -> list[str]:
     """The errors that ended launches."""
     return [
-        f"{kind}: {sentence}" + (f"\n(in {launches(count)})" if count > 1 else "")
-        for (kind, sentence), count in shape.stops.items()
+        f"{it.kind}: {it.sentence}"
+        + (f"\n(in {launches(it.launches)})" if it.launches > 1 else "")
+        for it in entry.stops.values()
     ]
 
 
-def _elsewhere(shape) -> list[str]:
-    """What other launches than the one that is shown had; or before all stopped."""
-    where = ["in another launch", "in other launches"]
-    if shape.run is None:
-        where = 2 * ["before that"]
-    return [
-        f"{where[seen.launches > 1]}: {seen.finding.site.label}: {seen.finding.what}"
-        for seen in shape.elsewhere()
-    ]
+def _elsewhere(entry) -> list[str]:
+    """What other launches than the one that is shown had; or before all stopped. Each
+    with its advice, if it is wrong.
+    """
+    told = []
+    for seen in entry.elsewhere():
+        where = ["in another launch", "in other launches"][seen.launches > 1]
+        if entry.run is None:
+            where = "before that"
+        elif len(entry.shapes) > 1:
+            where += f", {'as ' * (seen.launches > 1)}{brackets(seen.shape)}"
+        said = f"{seen.finding.site.label}: {_said(seen.finding)}"
+        told.append(wrapped(f"{where}: {said}"))
+    return told
+
+
+def _said(finding) -> str:
+    """What a finding is and, if it is wrong, its advice, which may say both."""
+    what, advice = finding.what, lowered(finding.advice)
+    if finding.level != "wrong" or not advice:
+        return what
+    return advice if advice.startswith(what) else f"{what}\n  {finding.advice}"
 
 
 def as_lines(ledger, fail_on) -> str:
     """The whole report, worst first, and what it comes to."""
-    shapes = [shape_as_text(shape, fail_on) for shape in ledger.worst_first()]
-    return "\n\n".join([*shapes, total(ledger, fail_on)])
+    kernels = [kernel_as_text(entry, fail_on) for entry in ledger.worst_first()]
+    return "\n\n".join([*kernels, total(ledger, fail_on)])
 
 
 def total(ledger, fail_on) -> str:
     """What was launched and found, in one sentence."""
-    shapes = ledger.shapes.values()
-    if not shapes:
+    entries = ledger.kernels.values()
+    if not entries:
         return "No kernel was launched."
-    number = sum(shape.launches for shape in shapes)
-    judged = sum(shape.judged for shape in shapes)
-    kernels = counted(len({(s.kernel, s.place) for s in shapes}), "kernel")
+    number = sum(entry.launches for entry in entries)
+    judged = sum(entry.judged for entry in entries)
+    kernels = counted(len(entries), "kernel")
     some = "" if judged == number else f", {judged:,} of them judged"
     return f"{kernels}, {launches(number)}{some}: {found(ledger, fail_on)}."
 
@@ -112,7 +134,7 @@ def found(ledger, fail_on) -> str:
 
 def as_page(ledger, fail_on, title) -> str:
     """The whole report as a page of its own."""
-    parts = [_section(shape, fail_on) for shape in ledger.worst_first()]
+    parts = [_section(entry, fail_on) for entry in ledger.worst_first()]
     return (
         "<!doctype html><html lang='en'><head><meta charset='utf-8'>"
         "<meta name='viewport' content='width=device-width'>"
@@ -122,48 +144,61 @@ def as_page(ledger, fail_on, title) -> str:
     )
 
 
-def _section(shape, fail_on) -> str:
-    """One kernel and shape on the page."""
-    parts = [f"<pre>{escape(stop)}</pre>" for stop in _stops(shape)]
-    if shape.run is not None:
-        parts += [as_html(shape.run)]
-    parts += [f"<p>{escape(sentence)}</p>" for sentence in _elsewhere(shape)]
-    name = f"{level_of(shape, fail_on)}: {heading(shape)}"
+def _section(entry, fail_on) -> str:
+    """One kernel on the page."""
+    parts = [f"<pre>{escape(stop)}</pre>" for stop in _stops(entry)]
+    if entry.run is not None:
+        parts += [as_html(entry.run)]
+    parts += [f"<p>{escape(sentence)}</p>" for sentence in _elsewhere(entry)]
+    name = f"{level_of(entry, fail_on)}: {heading(entry)}"
     region = f"class='shape' role='region' tabindex='0' aria-label='{escape(name)}'"
     return f"<h2>{escape(name)}</h2><div {region}>{''.join(parts)}</div>"
 
 
-def as_data(ledger, fail_on, title) -> dict:
-    """The whole report as plain data, which JSON can hold."""
+def as_data(ledger, fail_on, title, paths) -> dict:
+    """The whole report as plain data, which JSON can hold; `paths` name its files."""
     counts = ledger.counts()
     return {
         "version": VERSION,
         "program": title,
         "failed": any(counts[kind] for kind in fail_on),
         "counts": {kind: counts[kind] for kind in ledger.kinds},
-        "kernels": [_as_data(shape, fail_on) for shape in ledger.worst_first()],
+        "kernels": [_as_data(it, fail_on, paths) for it in ledger.worst_first()],
     }
 
 
-def _as_data(shape, fail_on) -> dict:
+def _as_data(entry, fail_on, paths) -> dict:
     return {
-        "kernel": shape.kernel,
-        "place": shape.place,
-        "blocks": list(shape.blocks),
-        "threads": list(shape.threads),
-        "launches": shape.launches,
-        "judged": shape.judged,
-        "level": level_of(shape, fail_on),
-        "findings": [_finding(sighting) for sighting in shape.seen.values()],
-        "stops": [
-            {"kind": kind, "sentence": sentence, "launches": count}
-            for (kind, sentence), count in shape.stops.items()
-        ],
-        "worst": shape.run.to_dict() if shape.run is not None else None,
+        "kernel": entry.kernel,
+        "place": entry.place,
+        "blocks": list(entry.shape[0]),
+        "threads": list(entry.shape[1]),
+        "shapes": [_shape(*it) for it in entry.shapes.items()],
+        "launches": entry.launches,
+        "judged": entry.judged,
+        "level": level_of(entry, fail_on),
+        "findings": [_finding(sighting, paths) for sighting in entry.seen.values()],
+        "stops": [_stop(entry, it, paths) for it in entry.stops.values()],
+        "worst": entry.run.to_dict() if entry.run is not None else None,
     }
 
 
-def _finding(sighting) -> dict:
+def _shape(shape, launches) -> dict:
+    """How often a kernel was launched with some blocks and threads."""
+    blocks, threads = map(list, shape)
+    return {"blocks": blocks, "threads": threads, "launches": launches}
+
+
+def _stop(entry, stop, paths) -> dict:
+    return {
+        "kind": stop.kind,
+        "sentence": stop.sentence,
+        "launches": stop.launches,
+        "places": [place_of_error(entry, stop, paths)._asdict()],
+    }
+
+
+def _finding(sighting, paths) -> dict:
     finding, site = sighting.finding, sighting.finding.site
     return {
         "kind": sighting.kind,
@@ -173,7 +208,9 @@ def _finding(sighting) -> dict:
         "text": site.text,
         "what": finding.what,
         "advice": finding.advice,
+        "count": finding.count,
         "launches": sighting.launches,
+        "places": [place._asdict() for place in places_of(finding, paths)],
     }
 
 

@@ -151,6 +151,7 @@ def test_a_missing_barrier_is_told_with_lines_threads_cell_and_remedy():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first, second, kind", [(0, 1, "RAW"), (1, 0, "WAR")])
 def test_a_tiled_product_without_a_barrier_races_from_warp_to_warp(first, second, kind):
     """Each cell of b's tile is read by 14 threads of other warps; a's row is a warp's

@@ -4,8 +4,8 @@
 A variable may be unset if an `Unset`, or a copy of one that may be unset, gives it to
 be. Each of those has a truth beside it, which says by thread whether it is set, and is
 copied where it is copied; what computes with it, or stores it, requires it to hold. A
-copy is no use, nor is a shuffle one of the lanes that nobody reads. Not modelled: the
-mask of a `syncwarp`.
+copy is no use, as that of an item of a tuple, or to one; nor is a shuffle one of the
+lanes that nobody reads. Not modelled: the mask of a `syncwarp`.
 """
 
 from dataclasses import replace
@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from thirty_two_lanes.core import ir
+from thirty_two_lanes.core.source import name_on
 from thirty_two_lanes.emulator.codegen.first_uses import sites_of
 from thirty_two_lanes.emulator.codegen.liveness import (
     reads,
@@ -23,7 +24,7 @@ from thirty_two_lanes.language.warp_intrinsics import SHUFFLES
 
 TRUTH = np.dtype(np.bool_)
 SET, NOT_SET = ir.Const(np.True_), ir.Const(np.False_)
-NO_USE = (ir.Note, ir.WarpSync, ir.Unset, ir.Copy)
+NO_USE = (ir.Note, ir.WarpSync, ir.Unset)
 
 
 def without_unset(kernel: ir.Kernel) -> ir.Kernel:
@@ -70,6 +71,10 @@ def _copies(instruction):
         return list(zip(instruction.targets, instruction.sources, strict=True))
     if isinstance(instruction, ir.Cast) and not instruction.explicit:
         return [(instruction.target, instruction.operand)]
+    if isinstance(instruction, ir.Item):
+        return [(instruction.target, instruction.operand)]
+    if isinstance(instruction, ir.Pack):
+        return [(instruction.target, item) for item in instruction.items]
     return []
 
 
@@ -77,22 +82,36 @@ def _checked(block, truths, origins) -> list:
     """A basic block with checks, and with the truths of what it sets and copies."""
     made, sites = [], [next(iter(sites_of(i)), None) for i in block]
     for index, instruction in enumerate(block):
-        copies = _copies(instruction)
-        if not copies and not isinstance(instruction, NO_USE):
+        told = _told(instruction, truths, origins)
+        if told is None and not isinstance(instruction, NO_USE):
             site = next(filter(None, [*sites[index:], *sites[index::-1]]), None)
             made += _checks(instruction, truths, origins, site)
         made.append(instruction)
-        told = {
-            truths[target]: truths.get(source, SET)
-            for target, source in copies
-            if target in truths
-        }
-        if not copies:
+        if told is None:
             now = NOT_SET if isinstance(instruction, ir.Unset) else SET
             told = {truths[it]: now for it in writes(instruction) if it in truths}
         if told:
             made.append(ir.Copy(tuple(told), tuple(told.values())))
     return made
+
+
+def _told(instruction, truths, origins):
+    """The truths of what an instruction only copies, and of what each is a copy; None
+    where it does more, as where it makes a tuple of several variables.
+    """
+    copies = _copies(instruction)
+    if isinstance(instruction, ir.Pack):
+        copies = [pair for pair in copies if pair[1] in origins][:1]
+        several = {origins[it] for it in instruction.items if it in origins}
+        if len(several) > 1:
+            return None
+    if not copies:
+        return None
+    return {
+        truths[target]: truths.get(source, SET)
+        for target, source in copies
+        if target in truths
+    }
 
 
 def _checks(instruction, truths, origins, site):
@@ -104,4 +123,6 @@ def _checks(instruction, truths, origins, site):
         of_lanes = shuffle[0] and instruction.operands[1] == name
         more = shuffle if of_lanes else ()
         variable = ir.source_name(origins[name])
+        if variable and site:
+            variable = name_on(site.text, variable)
         yield ir.RequireSet(truths[name], variable, site, *more)

@@ -15,6 +15,7 @@ from thirty_two_lanes.core.errors import wrapped
 from thirty_two_lanes.core.source import Site
 from thirty_two_lanes.core.words import Finding, counted
 from thirty_two_lanes.emulator.judges.judge import JudgeOfThreads, Kind, Registration
+from thirty_two_lanes.emulator.judges.printing import Listed
 
 
 class Missing(NamedTuple):
@@ -81,6 +82,12 @@ class Missing(NamedTuple):
         )
 
 
+class MissedBarriers(Listed):
+    """All pairs of a barrier and a place where threads were instead."""
+
+    none = "no missed barrier"
+
+
 class Barriers(JudgeOfThreads):
     """Listens for threads that miss a barrier."""
 
@@ -94,15 +101,15 @@ class Barriers(JudgeOfThreads):
             block = event.first_block + column
             by_block[block] = by_block.get(block, False) | event.threads[:, column]
 
-    def table(self) -> tuple[Missing, ...]:
-        """All pairs of a barrier and a place where threads were instead."""
+    def table(self) -> MissedBarriers:
+        """All of them, by line."""
         found = []
         for key, by_block in self.found.items():
             threads = sum(map(np.count_nonzero, by_block.values()))
             block = min(by_block)
             places = self.places(by_block[block].argmax(), block)
             found.append(Missing(*key, threads, len(by_block), *places))
-        return tuple(sorted(found, key=lambda it: (it.site, it.elsewhere)))
+        return MissedBarriers(sorted(found, key=lambda it: (it.site, it.elsewhere)))
 
 
 JUDGE = Registration(

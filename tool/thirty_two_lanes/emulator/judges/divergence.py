@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from thirty_two_lanes.core.hardware import WARP_SIZE
-from thirty_two_lanes.core.words import Finding
+from thirty_two_lanes.core.words import Finding, counted
 from thirty_two_lanes.emulator.judges.judge import ByLine, Counts, Kind, Registration
 from thirty_two_lanes.emulator.program import KINDS
 
@@ -133,6 +133,18 @@ class Operations:
         return _table(rows, _no_operations())
 
 
+class BusiestCounts(Counts):
+    """The instructions and stores of the busiest block, and of the busiest warp."""
+
+    def __repr__(self):
+        return (
+            f"{counted(self.busiest_block, 'instruction')} of the busiest block, "
+            f"{self.busiest_warp:,} of the busiest warp; at most "
+            f"{counted(self.stores_of_block, 'store')} of a block, "
+            f"{self.stores_of_warp:,} of a warp"
+        )
+
+
 class Balance:
     """The instructions of the busiest block, and of the busiest warp; and the most
     requests by which one of them stores to global memory, or updates it.
@@ -195,7 +207,7 @@ class Balance:
             numbers = who.block * WARP_SIZE + who.warp
             yield np.stack([numbers, np.broadcast_to(made, numbers.shape)])
 
-    def table(self) -> Counts:
+    def table(self) -> BusiestCounts:
         """The instructions of the busiest block and warp, and their stores."""
         blocks = [np.max(sum(runs.values())) for runs in self.runs.values()]
         warps = [np.max(it) for runs in self.runs.values() for it in runs.values()]
@@ -204,7 +216,7 @@ class Balance:
         most = (int(max(it, default=0)) for it in (blocks, warps))
         stores = (int(it[1].max(initial=0)) for it in (of_blocks, of_warps))
         names = "busiest_block busiest_warp stores_of_block stores_of_warp".split()
-        return Counts(**dict(zip(names, (*most, *stores), strict=True)))
+        return BusiestCounts(**dict(zip(names, (*most, *stores), strict=True)))
 
 
 def added_up(numbers, counts) -> np.ndarray:

@@ -17,6 +17,7 @@ import numpy as np
 from thirty_two_lanes.core.errors import NoRowError, coordinates, short_traceback
 from thirty_two_lanes.core.hardware import WARP_SIZE
 from thirty_two_lanes.emulator.judges.gatherer import Gatherer
+from thirty_two_lanes.emulator.judges.printing import as_table, in_words
 
 
 def listeners_of(judges) -> dict:
@@ -104,7 +105,13 @@ class Registration:
 
 
 class Counts(SimpleNamespace):
-    """One line's counts, and `.kind`: load, store or atomic."""
+    """One line's counts, and `.kind`: load, store or atomic; or their sums, and
+    `.by_line`.
+    """
+
+    def __repr__(self):
+        rows = getattr(self, "by_line", None)
+        return in_words(self) if rows is None else as_table(rows, self)
 
 
 class ByLine(dict):
@@ -126,6 +133,9 @@ class ByLine(dict):
 
     def get(self, key, default=None):
         return self[key] if key in self else default
+
+    def __repr__(self):
+        return as_table(self)
 
 
 def summed(rows) -> Counts:

@@ -15,6 +15,7 @@ from thirty_two_lanes.core.hardware import WARP_SIZE
 from thirty_two_lanes.core.source import Site
 from thirty_two_lanes.core.words import Finding, raised
 from thirty_two_lanes.emulator.judges.judge import JudgeOfThreads, Kind, Registration
+from thirty_two_lanes.emulator.judges.printing import Listed
 
 LEAVE_ALONE = {
     "outside": "Name in the mask all lanes that execute this line and are read.",
@@ -85,6 +86,12 @@ def words_of(lanes) -> str:
     return f"lanes {', '.join(map(str, lanes[:-1]))} and {lanes[-1]}"
 
 
+class StrayLines(Listed):
+    """All lines with lanes that a warp function must leave alone."""
+
+    none = "no shuffle or vote of missing lanes"
+
+
 class AbsentLanes(JudgeOfThreads):
     """Listens for lanes that a warp function must leave alone."""
 
@@ -102,13 +109,13 @@ class AbsentLanes(JudgeOfThreads):
         key = event.site, event.kind
         self.found[key] = known[0] | lanes, count, min(known[2], first)
 
-    def table(self) -> tuple[Stray, ...]:
+    def table(self) -> StrayLines:
         """All lines with such lanes."""
         found = []
         for (site, kind), (lanes, count, (block, thread)) in self.found.items():
             places = self.places(thread, block)
             found.append(Stray(site, kind, tuple(sorted(lanes)), count, *places))
-        return tuple(sorted(found, key=lambda it: (it.site, it.kind)))
+        return StrayLines(sorted(found, key=lambda it: (it.site, it.kind)))
 
 
 JUDGE = Registration(

@@ -18,6 +18,7 @@ from thirty_two_lanes.core.errors import wrapped
 from thirty_two_lanes.core.source import Site
 from thirty_two_lanes.core.words import Finding, raised
 from thirty_two_lanes.emulator.judges.judge import Kind, Registration
+from thirty_two_lanes.emulator.judges.printing import Listed
 
 # what lessons call the topic of each kind of mistake; and of a cost
 MISTAKES = {
@@ -63,6 +64,12 @@ class LineWarning(NamedTuple):
         return wrapped(f"line {self.line}: {self.text}\n    {self.site.text}")
 
 
+class LineWarnings(Listed):
+    """All warnings and notes of a run."""
+
+    none = "no warning"
+
+
 class Mistakes:
     """Listens for silent mistakes; `Reuse` knows which elements were stored to."""
 
@@ -90,10 +97,10 @@ class Mistakes:
         first, count = self.seen[topic].get(place, (event, 0))
         self.seen[topic][place] = first, count + event.count
 
-    def table(self) -> tuple[LineWarning, ...]:
+    def table(self) -> LineWarnings:
         """All warnings by line, the notes last."""
         if self.start is None:
-            return ()
+            return LineWarnings()
         found = [
             *self._of_negative_indices(),
             *self._of_overflows(),
@@ -106,7 +113,7 @@ class Mistakes:
         unique = {}
         for warning in found:
             unique.setdefault((warning.site, warning.kind), warning)
-        return tuple(
+        return LineWarnings(
             sorted(unique.values(), key=lambda w: (w.note, w.site.file, w.line))
         )
 

@@ -236,6 +236,9 @@ class ByArray(dict):
             return sum(getattr(row, name) for row in self.values())
         raise AttributeError(name)
 
+    def __repr__(self):
+        return "\n".join(map(repr, self.values())) or "no array"
+
 
 class Reuse:
     """Traffic of each argument in global memory, and the lines that store to it."""

@@ -19,6 +19,7 @@ from thirty_two_lanes.core.events import Warps
 from thirty_two_lanes.core.source import Site
 from thirty_two_lanes.core.words import Finding, counted, raised
 from thirty_two_lanes.emulator.judges.judge import Kind, Registration
+from thirty_two_lanes.emulator.judges.printing import Listed
 from thirty_two_lanes.emulator.judges.races.clocks import active_rows, split
 
 NONE = np.zeros(0, np.int64)
@@ -59,6 +60,12 @@ class Uninitialised(NamedTuple):
             f"line {self.line} reads {self.count:,} {cells} of {self.space} "
             f"`{self.array}` that nobody wrote\n    {self.site.text}"
         )
+
+
+class UninitialisedReads(Listed):
+    """All lines that read what nobody wrote, by array."""
+
+    none = "no uninitialised read"
 
 
 class Unwritten:
@@ -264,10 +271,11 @@ class Initialisation:
             key = site, array, access.space
             self.found[key] = np.union1d(self.found.get(key, NONE), numbers)
 
-    def table(self) -> tuple[Uninitialised, ...]:
+    def table(self) -> UninitialisedReads:
         """What was read before it was written, line by line."""
         found = [Uninitialised(*key, len(it)) for key, it in self.found.items()]
-        return tuple(sorted(found, key=lambda u: (u.site.file, u.line, u.array)))
+        found.sort(key=lambda u: (u.site.file, u.line, u.array))
+        return UninitialisedReads(found)
 
 
 def _times_and_columns(access):

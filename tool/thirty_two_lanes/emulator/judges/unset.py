@@ -3,7 +3,8 @@ turn.
 
 On a GPU what is read is undefined: the compiler takes whatever is convenient, and may
 leave out the `if`. In Python it is an UnboundLocalError, which Numba does not see. A
-thread counts once at each line. Not modelled: arrays, tuples, and what may be None.
+thread counts once at each line. A copy is no read, nor is what nothing needs. An array
+that no thread of a warp has set ends the launch: there is nothing to go on with.
 """
 
 from typing import NamedTuple
@@ -13,10 +14,12 @@ import numpy as np
 from thirty_two_lanes.core.errors import wrapped
 from thirty_two_lanes.core.hardware import WARP_SIZE
 from thirty_two_lanes.core.source import Site
-from thirty_two_lanes.core.words import Finding, counted, raised
+from thirty_two_lanes.core.words import Finding, counted, raised, ranges, runs
 from thirty_two_lanes.emulator.judges.judge import JudgeOfThreads, Kind, Registration
+from thirty_two_lanes.emulator.judges.printing import Listed
 
 NONE = np.zeros(0, np.int64)
+MOST_RANGES = 4
 
 
 class UnsetVariable(NamedTuple):
@@ -28,6 +31,7 @@ class UnsetVariable(NamedTuple):
     blocks: int
     thread: str  # the first of them
     block: str
+    those: str = ""  # of that block, where it has one axis: "1–31"
 
     @property
     def line(self) -> int:
@@ -45,18 +49,30 @@ class UnsetVariable(NamedTuple):
     def finding(self) -> Finding:
         """What a report says of it."""
         advice = (
-            f"{raised(self.text)}, in {counted(self.blocks, 'block')}; the first is "
-            f"thread {self.thread} of block {self.block}. On a GPU the value is "
-            "undefined. Give it one before the `if` or the loop."
+            f"{raised(self.text)}, {self._where}. On a GPU the value is undefined. "
+            "Give it one before the `if` or the loop."
         )
-        topic = "guards"
-        return Finding("wrong", self.site, topic, self.text, advice, self.threads)
+        what = f"{self.text}: give it a value first"
+        return Finding("wrong", self.site, "guards", what, advice, self.threads)
+
+    @property
+    def _where(self):
+        """In how many blocks, and the threads of the first."""
+        if self.blocks == 1 and self.those:
+            return f"{self.those} of block {self.block}"
+        first = self.those or f"the first is thread {self.thread}"
+        return f"in {counted(self.blocks, 'block')}; {first} of block {self.block}"
 
     def __repr__(self):
         return wrapped(
-            f"line {self.line} {self.text}, in {counted(self.blocks, 'block')}; the "
-            f"first is thread {self.thread} of block {self.block}\n    {self.site.text}"
+            f"line {self.line} {self.text}, {self._where}\n    {self.site.text}"
         )
+
+
+class UnsetVariables(Listed):
+    """All lines that read a variable without a value, and which."""
+
+    none = "no read of an unset variable"
 
 
 class UnsetReads(JudgeOfThreads):
@@ -75,15 +91,26 @@ class UnsetReads(JudgeOfThreads):
         key = event.site, event.variable or ""
         self.found[key] = np.union1d(self.found.get(key, NONE), threads)
 
-    def table(self) -> tuple[UnsetVariable, ...]:
+    def table(self) -> UnsetVariables:
         """All lines with such a read, and its variable."""
         found = []
         for (site, variable), threads in sorted(self.found.items()):
             blocks = np.unique(threads // self.width)
             places = self.places(threads[0] % self.width, blocks[0])
             facts = variable or None, len(threads), len(blocks), *places
-            found.append(UnsetVariable(site, *facts))
-        return tuple(found)
+            those = threads[threads // self.width == blocks[0]] % self.width
+            found.append(UnsetVariable(site, *facts, self._in_words(those)))
+        return UnsetVariables(found)
+
+    def _in_words(self, threads) -> str:
+        """Threads of a block of one axis, "threads 1–31"; else, and where they are too
+        scattered, nothing.
+        """
+        scattered = len(runs(threads.tolist())) > MOST_RANGES
+        if scattered or max(self.start.block_dim[1:]) > 1:
+            return ""
+        noun = "thread" if len(threads) == 1 else "threads"
+        return f"{noun} {ranges(threads.tolist())}"
 
 
 JUDGE = Registration(

@@ -9,7 +9,18 @@ counts the instruction of each warp.
 import numpy as np
 
 from thirty_two_lanes.core.hardware import WARP_SIZE
+from thirty_two_lanes.core.words import counted
 from thirty_two_lanes.emulator.judges.judge import Counts, Registration
+
+
+class WaitCounts(Counts):
+    """The barriers of a block and of the grid, and the fences."""
+
+    def __repr__(self):
+        return (
+            f"{counted(self.block, 'barrier')} of a block, {self.grid:,} of the grid, "
+            f"{counted(self.fences, 'fence')}"
+        )
 
 
 class Waits:
@@ -37,10 +48,10 @@ class Waits:
         shape = WARP_SIZE, fence.who.blocks
         self.fences += int(np.broadcast_to(active, shape).sum())
 
-    def table(self) -> Counts:
+    def table(self) -> WaitCounts:
         """The barriers of a block, at most, and of the grid; and all fences."""
         most = max((int(np.max(it)) for it in self.of_blocks.values()), default=0)
-        return Counts(block=most, grid=self.grid, fences=self.fences)
+        return WaitCounts(block=most, grid=self.grid, fences=self.fences)
 
 
 JUDGE = Registration("waits", Waits)

@@ -218,7 +218,7 @@ def _missing_blocks_error(batch):
         f"not all blocks of the grid reach the grid barrier of line {site.line}: "
         "some ended before it, and the others would wait forever\n"
         f"    {site.text}\n  {site.place}\n  Remedy: guard the work, not the barrier"
-    )
+    ).placed(site)
 
 
 def missing_lanes_error(batch):
@@ -232,7 +232,7 @@ def missing_lanes_error(batch):
         f"that do would wait forever, or read undefined values\n    {site.text}\n"
         f"  {site.place}\n  Remedy: name in the mask only the lanes that execute "
         "this line, or move the call out of the `if`"
-    )
+    ).placed(site)
 
 
 def _waits_in_vain(batch, warp):
@@ -275,7 +275,7 @@ def _divergence(batch, block, column):
         "  Remedy: every thread of a block must reach the same barrier. Move it out "
         "of the `if`, or of the loop that some threads leave, and guard the work, not "
         "the barrier"
-    )
+    ).placed(site)
     error.sites = (site,) if other < 0 else (site, barriers[other].site)
     return error
 

@@ -242,6 +242,7 @@ class Batch:
         warp.turns += 1
         if iterations % WATCH < 2:
             warp.note_loop(header)
+            self.launch.still_running.look(self.launch, warp.loop)
             if warp.turns > self.launch.max_iterations:
                 raise too_long_error(warp.loop, self.launch.max_iterations)
             needs = self.launch.program.code[header].needs
@@ -249,6 +250,7 @@ class Batch:
                 return True
         if warp.turns - warp.began < PATIENCE:
             return False
+        self.launch.still_running.look(self.launch, warp.loop)
         warp.began, warp.spinning = warp.turns, False
         return True
 
@@ -300,7 +302,7 @@ class Batch:
             f"{quoted}  Remedy: change in the loop what ends it. One that waits for "
             "another thread must wait for one that still runs, not for one that has "
             "returned or waits at a barrier"
-        )
+        ).placed(next(iter(sites.values()), None))
 
 
 def too_long_error(site, limit):
@@ -310,7 +312,7 @@ def too_long_error(site, limit):
         f"line {site.line}: does it ever end?\n    {site.text}\n  {site.place}\n"
         "  Remedy: if it does, allow more, by `emulate(kernel, turns=…)` or the "
         "environment variable EMULATOR_TURNS; without them there is no limit"
-    )
+    ).placed(site)
 
 
 def is_missing(value) -> bool:

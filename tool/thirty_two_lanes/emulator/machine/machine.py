@@ -17,6 +17,7 @@ from thirty_two_lanes.core.hardware import WARP_SIZE
 from thirty_two_lanes.emulator.machine.barriers import release_grid
 from thirty_two_lanes.emulator.machine.batch import Batch
 from thirty_two_lanes.emulator.machine.launch_memory import Memory, shared_addresses
+from thirty_two_lanes.emulator.machine.still_running import StillRunning
 from thirty_two_lanes.emulator.machine.warps import CycleDetector, Geometry, digest
 from thirty_two_lanes.emulator.program import static_bytes
 
@@ -33,7 +34,8 @@ class Launch:
     are values by name. A warp whose loops run more than `max_iterations` is an error.
     A launch that `warns` does so where threads miss a barrier; one that is `restorable`
     keeps what its arrays held; a `quiet` one prints nothing. `unlike` are sentences
-    about arguments that its kernel reads as another type.
+    about arguments that its kernel reads as another type. After `patience` seconds it
+    says that it still runs; never if that is 0.
     """
 
     def __init__(
@@ -48,6 +50,7 @@ class Launch:
         restorable=False,
         quiet=False,
         unlike=(),
+        patience=0,
     ):
         self.program, self.config, self.named = program, config, arguments
         self.unlike = unlike
@@ -67,6 +70,12 @@ class Launch:
         self.shared_addresses = shared_addresses(program.allocations)
         self.batch_blocks = self._blocks_at_a_time()
         self.steps, self.accelerator = 0, None
+        self.still_running = StillRunning(patience)
+
+    @property
+    def blocks_done(self) -> int:
+        """How many blocks have ended by now."""
+        return min(self.geometry.blocks, self.finished * self.batch_blocks)
 
     def _blocks_at_a_time(self) -> int:
         """How many blocks make a batch: as many as the limits above allow, or one."""

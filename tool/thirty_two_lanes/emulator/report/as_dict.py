@@ -1,6 +1,7 @@
 """A run as plain data: dictionaries, lists, numbers and texts, which JSON can hold."""
 
 from thirty_two_lanes.emulator.judges import JUDGES
+from thirty_two_lanes.emulator.judges.printing import SHARES
 
 
 def as_dict(run) -> dict:
@@ -41,7 +42,7 @@ def _table(table, names):
 def _row(row):
     """A row's own numbers and texts, with the shares that they make."""
     values = {k: v for k, v in vars(row).items() if k not in ("by_line", "by_kind")}
-    for share in ("active_share", "active_of_present"):
+    for share in SHARES:
         if hasattr(row, share):
             values[share] = getattr(row, share)
     return {name: _plain(value) for name, value in values.items()}

@@ -19,10 +19,11 @@ from thirty_two_lanes.core.pages.html import (
     sign,
     source_code,
 )
+from thirty_two_lanes.core.warp_races import NOUNS, within_warps
 from thirty_two_lanes.core.words import counted
 from thirty_two_lanes.emulator.report.columns import columns_of, place_of
 from thirty_two_lanes.emulator.report.findings import findings_of
-from thirty_two_lanes.emulator.report.text import sentence
+from thirty_two_lanes.emulator.report.text import minor_of, sentence
 
 MEANINGS = {
     "wrong": "can give wrong answers",
@@ -43,8 +44,9 @@ def as_html(run, lessons=()) -> str:
         table(run, found, lessons),
         *further_findings(found),
         *(race_html(race, "wrong") for race in run.races[:MOST_RACES]),
-        folded("minor race", [race_html(it, "slight") for it in run.races.minor]),
-        folded("note", [f"<div>{note_of(it)}</div>" for it in run.warnings if it.note]),
+        *map(warp_html, within_warps(run.races.minor)),
+        folded([race_html(it, "slight") for it in minor_of(run)], "minor race"),
+        folded([f"<div>{note_of(it)}</div>" for it in run.warnings if it.note], "note"),
     ]
     page = "".join(parts)
     style = f"<style>{' '.join(STYLE.split())}</style>"
@@ -155,6 +157,15 @@ def race_html(race, level) -> str:
     )
 
 
+def warp_html(group) -> str:
+    """Races within a warp: what would order the lanes, and each of them, folded."""
+    each = [race_html(race, "wrong") for race in group.races]
+    if len(each) == 1:
+        return each[0]
+    told = f"{sign('wrong', MEANINGS)} {code(group.title)}. {code(group.remedy)}."
+    return f"<div>{told}{folded(each, *NOUNS)}</div>"
+
+
 def further_findings(found):
     """Findings on lines that show another one's advice, or none since they are slight,
     and that no column shows.
@@ -172,11 +183,11 @@ def further_findings(found):
             seen.add(at)
 
 
-def folded(noun, items) -> str:
+def folded(items, *nouns) -> str:
     """A folded list, with its count."""
     if not items:
         return ""
-    summary = f"<summary>{counted(len(items), noun)}</summary>"
+    summary = f"<summary>{counted(len(items), *nouns)}</summary>"
     return f"<details>{summary}{''.join(items[:MOST_RACES])}</details>"
 
 

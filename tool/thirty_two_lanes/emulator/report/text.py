@@ -4,6 +4,7 @@ from textwrap import indent
 
 from thirty_two_lanes.core.errors import wrapped
 from thirty_two_lanes.core.source import WIDEST_LINE
+from thirty_two_lanes.core.warp_races import NOUNS, within_warps
 from thirty_two_lanes.core.words import counted
 from thirty_two_lanes.emulator.report.findings import findings_of
 
@@ -16,10 +17,19 @@ def as_text(run) -> str:
     """The sentence; races with both lines; each other line that can be better."""
     found = [it for it in findings_of(run) if it.topic != "races"]
     rows = [(it.site.label, it.site.text, _shortened(it.what)) for it in found]
-    races = [indent(race.text, "  ") for race in run.races[:MOST_FINDINGS]]
-    minor = map(_minor, run.races.minor[:MOST_FINDINGS])
-    lines = [*races, *_aligned(rows[:MOST_FINDINGS]), *minor]
-    return wrapped("\n".join([sentence(run), *lines, *_rest(run, rows)]))
+    races = [*run.races, *within_warps(run.races.minor)]
+    told = [indent(race.text, "  ") for race in races[:MOST_FINDINGS]]
+    minor = map(_minor, minor_of(run)[:MOST_FINDINGS])
+    lines = [*told, *_aligned(rows[:MOST_FINDINGS]), *minor]
+    rest = _rest(rows, races, minor_of(run))
+    return wrapped("\n".join([sentence(run), *lines, *rest]))
+
+
+def minor_of(run) -> list:
+    """The races that need no remedy of their own: all store the same, or the lines race
+    between warps, too.
+    """
+    return [race for race in run.races.minor if race.same_value or race.implied]
 
 
 def found_before(run) -> str:
@@ -39,8 +49,11 @@ def sentence(run) -> str:
     ]
     if run.races:
         facts.append(counted(len(run.races), "race"))
-    if run.races.minor:
-        facts.append(counted(len(run.races.minor), "minor race"))
+    within = sum(len(it.races) for it in within_warps(run.races.minor))
+    if within:
+        facts.append(counted(within, *NOUNS))
+    if minor := minor_of(run):
+        facts.append(counted(len(minor), "minor race"))
     if run.barriers:
         facts.append(counted(len(run.barriers), "missed barrier"))
     if run.coalescing.requests:
@@ -77,8 +90,7 @@ def _shortened(what):
     return what if len(what) <= WIDEST else what.partition(". ")[0]
 
 
-def _rest(run, rows):
-    findings = (rows, run.races, run.races.minor)
+def _rest(*findings):
     more = sum(max(0, len(some) - MOST_FINDINGS) for some in findings)
     if more:
         yield f"  and {more} more: the tables of the run show all"

@@ -140,7 +140,7 @@ class IRBuilder:
             file, number, caller = here
             apart = file != self.kernel.__code__.co_filename
             name, text = source.file_name(file), source.source_line(file, number)
-            self.sites[here] = Site(name, number, text, caller, elsewhere=apart)
+            self.sites[here] = Site(name, number, text, caller, None, None, apart, file)
         return self.sites[here]
 
     def reference(self, kind, array) -> Reference:

@@ -18,7 +18,7 @@ from thirty_two_lanes.core import ir
 from thirty_two_lanes.core.errors import ExplainedError
 from thirty_two_lanes.frontend.inference import typed_ir
 from thirty_two_lanes.frontend.lower import arrays
-from thirty_two_lanes.frontend.lower.builder import IRBuilder
+from thirty_two_lanes.frontend.lower.builder import IRBuilder, absent
 from thirty_two_lanes.frontend.lower.expressions import EXPRESSIONS, VALUES
 from thirty_two_lanes.frontend.lower.optionals import settled
 from thirty_two_lanes.frontend.lower.state import Body
@@ -167,10 +167,10 @@ def _without_a_value(blocks) -> dict:
 
 
 def _unset(builder, variable):
-    """Say that a variable has no value; Not modelled: arrays and tuples."""
+    """Say that a variable has no value, if it could have one."""
     dtype = variable in builder.typed.types and builder.our_type(variable)
-    if isinstance(dtype, np.dtype):
-        builder.emit(ir.Unset(builder.declare(variable, dtype), dtype.type(0)))
+    if isinstance(dtype, (np.dtype, tuple, ir.ArrayType)):
+        builder.emit(ir.Unset(builder.declare(variable, dtype), absent(dtype)))
 
 
 def _operation(statement):

@@ -10,7 +10,7 @@ from thirty_two_lanes.core.errors import (
     KernelError,
     UnsupportedError,
 )
-from thirty_two_lanes.core.source import place, source_line
+from thirty_two_lanes.core.source import Site, file_name, source_line
 from thirty_two_lanes.frontend.refusals.arrays import several_as_one
 from thirty_two_lanes.frontend.refusals.numba_messages import NAMES, SENTENCES
 from thirty_two_lanes.frontend.refusals.source_constructs import (
@@ -26,9 +26,10 @@ from thirty_two_lanes.frontend.refusals.syntax import suggestion
 def at(function, line, sentence, error=KernelError) -> KernelError:
     """An error about one line of a kernel, quoting it; None is its first."""
     line = line or function.__code__.co_firstlineno
-    text = source_line(function.__code__.co_filename, line)
-    quoted = f"\n    {text}" if text else ""
-    return error(f"{sentence} ({place(function, line)}){quoted}")
+    path = function.__code__.co_filename
+    site = Site(file_name(path), line, source_line(path, line), path=path)
+    quoted = f"\n    {site.text}" if site.text else ""
+    return error(f"{sentence} ({site.place}){quoted}").placed(site)
 
 
 def refusal(function, error, types=()) -> KernelError:

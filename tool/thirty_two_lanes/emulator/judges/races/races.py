@@ -18,6 +18,7 @@ import numpy as np
 
 from thirty_two_lanes.core.errors import coordinates
 from thirty_two_lanes.core.race import Race, Races
+from thirty_two_lanes.core.warp_races import NOUNS, is_within_warp, within_warps
 from thirty_two_lanes.emulator.judges.judge import Kind, Registration
 from thirty_two_lanes.emulator.judges.races.case import KINDS, SCOPES
 from thirty_two_lanes.emulator.judges.races.clocks import Clocks
@@ -144,6 +145,9 @@ class RaceJudge:
             replace(r, update=r.kind != "WAW" and of_one_line(r) in updated)
             for r in races
         ]
+        wider = {of_lines(r) for r in races if r.scope in ("block", "grid")}
+        lanes = {r for r in races if is_within_warp(r) and of_lines(r) in wider}
+        races = [replace(r, implied=r in lanes) for r in races]
         races.sort(key=lambda r: (-r.hazards, r.first.line, r.second.line, r.kind))
         minor = [r for r in races if r.scope == "warp" or r.same_value]
         result = Races(r for r in races if r not in minor)
@@ -265,6 +269,14 @@ def of_one_line(race):
     return (race.space, race.array, race.first.line) if same else None
 
 
+def of_lines(race):
+    """What a race within a warp has in common with one between warps, whose remedy is
+    its own, too.
+    """
+    lines = race.first, race.second
+    return race.kind, race.space, race.array, *lines, race.same_value, race.next_turn
+
+
 def _contains(allocation, address):
     return allocation.start <= address < allocation.start + allocation.size
 
@@ -283,8 +295,9 @@ def index_at(offset, shape, strides) -> tuple[int, ...]:
 
 
 def findings(run):
-    """The races, and of the minor ones those in which all stores are alike."""
+    """The races; those within a warp, together; and those of equal stores."""
     yield from (it.finding for it in run.races)
+    yield from (it.finding for it in within_warps(run.races.minor))
     yield from (it.finding for it in run.races.minor if it.same_value)
 
 
@@ -301,7 +314,20 @@ JUDGE = Registration(
     RaceJudge,
     findings=findings,
     kinds=(
-        Kind("races", 0, ("race", "races"), True, has=lambda it: not it.same_value),
+        Kind(
+            "races",
+            0,
+            ("race", "races"),
+            fault=True,
+            has=lambda it: not it.same_value and it.scope != "warp",
+        ),
+        Kind(
+            "warp",
+            5,
+            NOUNS,
+            fault=True,
+            has=is_within_warp,
+        ),
         Kind(
             "same-value",
             55,
