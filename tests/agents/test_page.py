@@ -11,7 +11,11 @@ from thirty_two_lanes.agents.tasks import TASKS
 
 PAGE = (ROOT / "docs/AGENTS.md").read_text(encoding="utf-8")
 EXAMPLE = PAGE[PAGE.index("## An example") :]
-UPDATE = "        if t < step:\n            tile[t] += tile[t + step]\n"
+UPDATE = """\
+        if t < step:
+            tile[t] += tile[t + step]
+        step //= 2
+"""
 
 
 def blocks(language):

@@ -89,7 +89,7 @@ def test_an_error_that_ends_the_launch_is_a_finding():
     (stop,) = answer["findings"]
     assert "bounds" == stop["kind"]
     assert "values[64]" in stop["what"] and "line 20" in stop["what"]
-    assert "`if i < values.size:`" in stop["advice"]
+    assert "`if cuda.grid(1) < values.size:`" in stop["advice"]
 
 
 def test_memory_that_nobody_wrote_is_seen():

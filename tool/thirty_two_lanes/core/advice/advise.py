@@ -77,13 +77,12 @@ def advised(function, tables, stopped=None) -> dict:
     lines = {it.line for it in lacking}
     layouts = Layouts(function, lines, split, {site.line for site in rows})
     tables = {**tables, "races": _of_races(layouts, tables["races"])}
-    tables["barriers"] = tuple(
-        it._replace(advice=_on_barriers(layouts, [it.site, *lacking]))
-        for it in tables["barriers"]
-    )
-    tables["uninitialised"] = tuple(
-        it._replace(edit=_on_unwritten(layouts, it)) for it in tables["uninitialised"]
-    )
+    for name, told in (
+        ("barriers", lambda it: {"advice": _on_barriers(layouts, [it.site, *lacking])}),
+        ("uninitialised", lambda it: {"edit": _on_unwritten(layouts, it)}),
+    ):
+        found = tables[name]
+        tables[name] = type(found)(it._replace(**told(it)) for it in found)
     return tables
 
 
