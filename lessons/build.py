@@ -1,7 +1,8 @@
 """Builds the notebooks from the lessons: converts, runs with no GPU, stores.
 
-`python -m lessons.build` writes notebooks/, the glossary, the assignments and their
-solutions among them, the README's table of lessons and the tables of docs/LADDERS.md;
+`python -m lessons.build` writes notebooks/, the glossary, the index, the assignments
+and their solutions among them, the README's table of lessons and the tables of
+docs/LADDERS.md;
 `python -m lessons.build --check` says where they are not what it would write, and runs
 no solution;
 `python -m lessons.build --assignments` builds or checks assignments and solutions
@@ -35,7 +36,10 @@ from lessons.publishing.doors import project_of, with_address, with_doors
 from lessons.publishing.execute import complete, execute
 from lessons.publishing.glossary import NAME as GLOSSARY
 from lessons.publishing.glossary import glossary
+from lessons.publishing.index import NAME as INDEX
+from lessons.publishing.index import index
 from lessons.publishing.outputs import differences, faults, without_outputs
+from lessons.publishing.parts import parts_of
 
 ROOT = Path(__file__).resolve().parent.parent
 SENTENCES = "lessons/glossary.toml"
@@ -143,6 +147,7 @@ def problems_beside_lessons(root, lessons, check):
         table_problems,
         ladder_problems,
         glossary_problems,
+        index_problems,
         assignment_problems,
         strays,
     )
@@ -236,7 +241,8 @@ def table_problems(root, lessons, check):
     text = readme.read_text("utf-8") if readme.exists() else ""
     try:
         first = f"notebooks/{lessons[0].stem}.ipynb"
-        fresh = with_address(with_table(text, lessons), project_of(root), first)
+        table = with_table(text, lessons, parts_of(root, lessons))
+        fresh = with_address(table, project_of(root), first)
     except LessonError as error:
         return [str(error)]
     if check and text != fresh:
@@ -278,10 +284,26 @@ def glossary_problems(root, lessons, check):
     return []
 
 
+def index_problems(root, lessons, check):
+    """Write the index of the lessons, or report that it is out of date."""
+    place = Path(root, "notebooks", INDEX)
+    try:
+        parts = parts_of(root, lessons)
+    except LessonError as error:
+        return [str(error)]
+    fresh = serialise(index(root, parts)) if parts else ""
+    if check and parts and not (place.exists() and place.read_text("utf-8") == fresh):
+        return [f"notebooks/{INDEX} is out of date"]
+    if parts and not check:
+        write(place, fresh)
+    return []
+
+
 def strays(root, lessons, check):
     """Remove the notebooks that have no lesson or no exercises, or name them."""
     folder = Path(root, "notebooks")
-    ours = {folder / GLOSSARY, *(notebook_path(root, it) for it in lessons)}
+    ours = {folder / GLOSSARY, folder / INDEX}
+    ours |= {notebook_path(root, it) for it in lessons}
     for lesson in with_exercises(root, lessons):
         ours |= {
             assignment_path(root, lesson, it)

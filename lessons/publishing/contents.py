@@ -40,15 +40,27 @@ class Promise:
     need: str
 
 
-def with_table(readme, lessons):
-    """The README's text with the table of these lessons between its marks."""
-    return filled(readme, "lessons", "\n".join([HEAD, *map(row, lessons)]))
+def with_table(readme, lessons, parts=()):
+    """The README's text with the lessons between its marks: a table for each part, or
+    one where there are no parts.
+    """
+    tables = [
+        f"### {part.heading}\n\n{table(part.lessons, part.words)}" for part in parts
+    ] or [table(lessons, {})]
+    return filled(readme, "lessons", "\n\n".join(tables))
 
 
-def row(lesson):
+def table(lessons, words):
+    """The table of some lessons; `words` are those below their titles."""
+    return "\n".join([HEAD, *(row(it, words.get(it.stem)) for it in lessons)])
+
+
+def row(lesson, words):
     """A lesson's row of the table."""
     promised = promise(lesson)
     link = f"[{promised.title}](notebooks/{lesson.stem}.ipynb)"
+    if words:
+        link += f"<br>*{words}*"
     need = re.sub(r"\]\((\w+\.ipynb)", r"](notebooks/\1", promised.need)
     return f"| {link} | {promised.do} | {promised.minutes} | {need} |"
 
