@@ -2,11 +2,14 @@
 # PYTHON makes .venv; to change it later, remove .venv first. CUDA is 13, 12 or none; auto
 # asks the NVIDIA driver. OPTIONS go to JupyterLab, pytest or the build:
 #     make lab OPTIONS=--no-browser
+# OUTPUTS=1 copies the notebooks with what their cells show: make lab OUTPUTS=1
 PYTHON  ?= python3
 CUDA    ?= auto
 OPTIONS ?=
+OUTPUTS ?=
 
 VENV := .venv/bin/python
+INDEX := --LabApp.default_url=/lab/tree/index.ipynb
 SPACE := $(empty) $(empty)
 # this file's folder: a space in its path ends a word for make, and is "?" until the end
 FILE := $(patsubst ?%,%,$(subst $(SPACE),?,$(MAKEFILE_LIST)))
@@ -30,14 +33,14 @@ python:
 setup: python  ## make .venv and install the pinned packages; quick when it is done
 	@$(PYTHON) .make/environment.py $(CUDA)
 
-lab: setup  ## open JupyterLab on work/, your copy of the notebooks
-	@$(VENV) .make/work.py
-	@cd work && ../$(VENV) -m jupyterlab --log-level=WARN $(OPTIONS) || \
+lab: setup  ## open JupyterLab on work/, your copy of the notebooks; OUTPUTS=1
+	@$(VENV) .make/work.py $(if $(OUTPUTS),--outputs)
+	@cd work && ../$(VENV) -m jupyterlab --log-level=WARN $(INDEX) $(OPTIONS) || \
 	{ test "$$(id -u)" != 0 || echo "As root, type: make lab OPTIONS=--allow-root"; \
 	exit 1; }
 
 fresh: python  ## begin work/ anew, or OPTIONS="14"; what you wrote is moved aside
-	@$(PYTHON) .make/work.py --fresh $(OPTIONS)
+	@$(PYTHON) .make/work.py --fresh $(if $(OUTPUTS),--outputs) $(OPTIONS)
 
 test: setup  ## run the tests, and check style and notebooks
 	@$(VENV) -m pytest --numprocesses=auto $(OPTIONS)

@@ -1,37 +1,66 @@
 """Copy the notebooks to `work/`, where a learner writes: `make lab`, `make fresh`.
 
-What the learner has changed is never overwritten.  A copy whose cells hold what they
-held, run or not, is updated when the course's notebook changes, so that it stays in
-step with `helpers`; `work/.as_copied/` holds each notebook as it was copied.  Solutions
-stay where they are.  Standard library only, and nothing newer than Python 3.6.
+Copies have no outputs, since a lesson asks to guess before a cell is run; solutions,
+and all with `--outputs`, have them.  What the learner has changed is never overwritten.
+A copy whose cells hold what they held, run or not, is updated when the course's cells
+change, so that it stays in step with `helpers`; `work/.as_copied/` holds each notebook
+of the course as it was then.  Standard library only, and nothing newer than Python 3.6.
 """
 
+import argparse
 import json
-import shutil
 import sys
 import time
 from pathlib import Path
+
+import progress
 
 ROOT = Path(__file__).resolve().parents[1]
 NOTEBOOKS = ROOT / "notebooks"
 SOLUTIONS = NOTEBOOKS / "solutions"
 WORK = ROOT / "work"
 AS_COPIED = WORK / ".as_copied"
+INDEX = NOTEBOOKS / progress.NAME
 
 
-def main(option="", *names):
-    """Update `work/`; with --fresh, move it aside and start again, or the notebooks
-    that are named.
+def main(*arguments):
+    """Update `work/` and its index; with --fresh, move it aside and start again, or the
+    notebooks that are named.
     """
-    if option == "--fresh":
-        move_aside(names)
-    copied, kept = bring_up_to_date()
+    options = parser().parse_args(arguments)
+    if options.show:
+        return show()
+    if options.fresh:
+        move_aside(options.names)
+    copied, kept = bring_up_to_date(options.outputs)
+    if options.outputs:
+        trust()
+    if INDEX.exists():
+        progress.write(INDEX, WORK)
     if copied:
         print(f"Notebooks copied to work/: {copied}.")
     if kept:
         print("Yours are kept, though the course has changed:", ", ".join(kept))
         print("`make fresh` gets the course's, and moves yours aside.")
         print("For one of them: make fresh OPTIONS=" + Path(kept[0]).stem)
+
+
+def parser():
+    """The command line."""
+    new = argparse.ArgumentParser("python .make/work.py", description=__doc__)
+    new.formatter_class = argparse.RawDescriptionHelpFormatter
+    new.add_argument("--fresh", action="store_true", help="move yours aside first")
+    new.add_argument("--outputs", action="store_true", help="copy them with outputs")
+    new.add_argument("--show", action="store_true", help="the index, for its notebook")
+    new.add_argument("names", nargs="*", help="with --fresh, only these: 14, or a name")
+    return new
+
+
+def show():
+    """Show the index anew, in the notebook that it is."""
+    from IPython.display import Markdown, display
+
+    display(Markdown(progress.text(INDEX, WORK)))
 
 
 def move_aside(names):
@@ -71,25 +100,74 @@ def unused(name):
     return folder
 
 
-def bring_up_to_date():
+def bring_up_to_date(outputs):
     """Copy what is new; how many were copied, and the names that were kept."""
     copied, kept = 0, []
     for path in sorted(NOTEBOOKS.rglob("*.ipynb")):
-        mine, as_copied = (to / path.relative_to(NOTEBOOKS) for to in (WORK, AS_COPIED))
-        if path.parent == SOLUTIONS or mine.exists() and same_bytes(path, as_copied):
+        if path == INDEX:
             continue
-        if not mine.exists() or same_cells(mine, as_copied):
-            copy(path, as_copied)
-            copy(path, mine)
+        mine, as_copied = (to / path.relative_to(NOTEBOOKS) for to in (WORK, AS_COPIED))
+        wanted = form(path, outputs)
+        if not mine.exists() or is_old(path, mine, as_copied, wanted):
+            copy(path.read_bytes(), as_copied)
+            copy(wanted, mine)
             copied += 1
         elif not same_cells(path, as_copied):
             kept.append(str(path.relative_to(NOTEBOOKS)))
     return copied, kept
 
 
-def same_bytes(first, second):
-    """Do two files hold the same bytes?"""
-    return second.exists() and first.read_bytes() == second.read_bytes()
+def is_old(path, mine, as_copied, wanted):
+    """Is a copy to be renewed: nobody's work, and not what the course has now?
+
+    What a learner ran stays as long as the course's cells do.
+    """
+    if not as_copied.exists() or mine.read_bytes() == wanted:
+        return False
+    untouched = [as_copied.read_bytes(), without_outputs(as_copied)]
+    if mine.read_bytes() in untouched:
+        return True
+    return same_cells(mine, as_copied) and not same_cells(path, as_copied)
+
+
+def form(path, outputs):
+    """What a copy of a notebook holds: outputs, if it is a solution or they are asked
+    for.
+    """
+    if outputs or path.parent == SOLUTIONS:
+        return path.read_bytes()
+    return without_outputs(path)
+
+
+def without_outputs(path):
+    """A notebook's file as if it had not been run; all of one that is no notebook."""
+    try:
+        notebook = json.loads(path.read_text("utf-8"))
+        for cell in notebook["cells"]:
+            if cell["cell_type"] == "code":
+                cell.update(outputs=[], execution_count=None)
+    except (ValueError, TypeError, KeyError):
+        return path.read_bytes()
+    text = json.dumps(notebook, ensure_ascii=False, indent=1, sort_keys=True)
+    return (text + "\n").encode("utf-8")
+
+
+def trust():
+    """Sign the copies that are the course's to the byte, as `jupyter trust` does.
+
+    JupyterLab shows no SVG of a notebook that nobody signed, but the PNG beside it,
+    which is white in the dark theme, too.
+    """
+    try:
+        from nbformat import from_dict, sign
+    except ImportError:  # `make fresh`, on a Python without JupyterLab
+        return
+    notary = sign.NotebookNotary()
+    for path in NOTEBOOKS.rglob("*.ipynb"):
+        mine = WORK / path.relative_to(NOTEBOOKS)
+        if mine.exists() and mine.read_bytes() == path.read_bytes():
+            if cells(path) != path.read_bytes():  # it is a notebook
+                notary.sign(from_dict(progress.read(mine)))
 
 
 def same_cells(first, second):
@@ -106,10 +184,10 @@ def cells(path):
         return path.read_bytes()
 
 
-def copy(source, target):
-    """Copy a file into a folder that may not exist yet."""
+def copy(content, target):
+    """Write a file into a folder that may not exist yet."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(source, target)
+    target.write_bytes(content)
 
 
 if __name__ == "__main__":

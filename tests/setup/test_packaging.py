@@ -222,7 +222,7 @@ def test_windows_is_tried_with_the_readme_lines():
     lines = re.findall(r"^    (.+)$", windows, re.MULTILINE)
     typed = [line.split(" #")[0] for line in commands("tests.yml").splitlines()]
     in_bash = {".venv\\Scripts\\activate": "source .venv/Scripts/activate"}
-    in_bash["jupyter lab work"] = "jupyter lab work --version"  # and does not stay open
+    in_bash["jupyter lab work/index.ipynb"] = "jupyter lab --version"  # opens nothing
 
     wanted = [in_bash.get(line, line) for line in lines]
     first = typed.index(wanted[0])
