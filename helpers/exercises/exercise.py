@@ -17,7 +17,7 @@ from helpers.exercises.page import Section, as_markdown, as_text, text_of
 from helpers.exercises.reasons import hints_for
 from helpers.exercises.totals import totals_of
 from helpers.exercises.variants import chosen, chosen_in, filled
-from helpers.exercises.verdict import run_by_nbgrader
+from helpers.exercises.verdict import run_by_nbgrader, solution_of
 from thirty_two_lanes.core.errors import ArgumentError, short_traceback
 
 
@@ -68,7 +68,7 @@ class Exercise:
         if run_by_nbgrader() and (verdict.points or not verdict.raises):
             print(verdict.text)
             return verdict.points
-        verdict.show()
+        verdict.show(solution_of(self) if verdict.raises else "")
         if verdict.raises:
             raise AssertionError(verdict.text)
 
@@ -83,6 +83,8 @@ class Exercise:
         else:
             print(f"Hint {given + 1} of {len(hints)}: {hints[given]}")
             self.to_be_given = hints, given + 1
+            if given + 1 == len(hints) and (solution := solution_of(self)):
+                print(f"The course's answer is in `{solution}`.")
 
     def hints_for(self, reason) -> tuple[str, ...]:
         """The hints for a reason, in this variant."""

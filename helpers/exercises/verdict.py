@@ -3,6 +3,7 @@
 import os
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 
 from helpers.exercises.reasons import NO_ANSWER, Reason
 from thirty_two_lanes.core.errors import wrapped
@@ -67,22 +68,42 @@ class Verdict:
         more = "`task.hint()` gives the first of three hints."
         return f"{self.text}\n{more}" if self.hints else self.text
 
-    def show(self):
-        """Print what `check` does not raise; in a notebook, fold the hints below."""
+    def show(self, solution=""):
+        """Print what `check` does not raise; in a notebook, fold the hints below, and
+        behind the last one the way to a solution, where there is one.
+        """
         if not self.raises:
             print(self)
         elif in_notebook() and self.hints:
             from IPython.display import HTML, display
 
-            display(HTML(self._folded_hints()))
+            display(HTML(self.folded_hints(solution)))
 
-    def _folded_hints(self):
+    def folded_hints(self, solution):
+        """The hints, one to be opened after the other."""
+        texts = [f"<p>{escape(hint)}</p>" for hint in self.hints]
+        if solution:
+            link = f"<a href='{escape(solution)}'>{escape(Path(solution).name)}</a>"
+            texts[-1] += f"<p>The course's answer: {link}, among the solutions.</p>"
         steps = "".join(
-            f"<details><summary>Hint {number}</summary><p>{escape(hint)}</p></details>"
-            for number, hint in enumerate(self.hints, start=1)
+            f"<details><summary>Hint {number}</summary>{text}</details>"
+            for number, text in enumerate(texts, start=1)
         )
         about = escape(self.reason.words)
         return f"<div><b>{self.exercise}</b>: {about}{steps}</div>"
+
+
+def solution_of(task) -> str:
+    """The notebook with the course's answer, as a link from an assignment or a lesson;
+    "" where a course keeps its solutions elsewhere.
+    """
+    folder = "solutions" if task.seed is None else f"solutions-{task.seed}"
+    mark = f'"grade_id": "{task.name}-answer"'
+    for beside in ("..", "."):
+        for file in sorted(Path(beside, folder).glob("*.ipynb")):
+            if mark in file.read_text("utf-8"):
+                return file.as_posix()
+    return ""
 
 
 def run_by_nbgrader() -> bool:

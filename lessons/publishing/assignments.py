@@ -43,7 +43,7 @@ The *usual limits* beside each budget keep the work near that of the course's an
 sum and for each block and warp, and the numbers that a kernel brings along few. \
 `task.usual_limits()` prints them.
 Below a refused answer there are usually three hints; open one at a time, or let \
-`task.hint()` print them."""
+`task.hint()` print them. The last one leads to the course's answer."""
 HOW_TO_READ = """\
 There is one answer to each here; any other that `check` gives all points is as good."""
 

@@ -5,11 +5,14 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from nbformat import write
+from nbformat.v4 import new_code_cell, new_notebook
 from numba import cuda
 
 from helpers.exercises import budgets, judging, sources
 from helpers.exercises.catalogue import exercise
-from helpers.exercises.reasons import HINTS, REASONS
+from helpers.exercises.reasons import HINTS, REASONS, Reason
+from helpers.exercises.verdict import Verdict
 from tests.exercises.judged_cases import CASES, SUM
 from tests.exercises.specimen import (
     FewInstructions,
@@ -75,6 +78,28 @@ def test_a_wrong_answer_raises_its_report_and_gives_hints_one_by_one(capsys):
     told = capsys.readouterr().out.splitlines()
     assert ["Hint 1 of 3: who?", "Hint 2 of 3: why?", "Hint 3 of 3: where?"] == told[:3]
     assert told[3].startswith("That was the last hint")
+
+
+@pytest.mark.parametrize("folder, link", [("assignments", "../"), (".", "")])
+def test_the_last_hint_leads_to_an_answer(tmp_path, monkeypatch, capsys, folder, link):
+    """From an assignment and from a lesson; a course without solutions has no link."""
+    for name in ("assignments", "solutions"):
+        (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path / folder)
+    task = PairSums()
+    task.to_be_given = ("who?", "why?", "where?"), 2
+    task.hint()
+    assert "Hint 3 of 3: where?\n" == capsys.readouterr().out
+
+    cell = new_code_cell(metadata={"nbgrader": {"grade_id": "pair_sums-answer"}})
+    write(new_notebook(cells=[cell]), tmp_path / "solutions/13.ipynb")
+    task.to_be_given = ("who?", "why?", "where?"), 2
+    task.hint()
+    assert f"is in `{link}solutions/13.ipynb`" in capsys.readouterr().out
+    verdict = Verdict("pair_sums", 0, 4, "", Reason("wrong"), hints=("a", "b", "c"))
+    *others, last = verdict.folded_hints(f"{link}solutions/13.ipynb").split("<details>")
+    assert f"<a href='{link}solutions/13.ipynb'>" in last
+    assert "<a" not in "".join(others)
 
 
 def test_a_kernel_may_name_its_arguments_as_it_likes():
