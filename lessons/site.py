@@ -13,7 +13,10 @@ import tempfile
 from pathlib import Path
 
 from lessons.publishing.errors import LessonError
-from lessons.publishing.pages import gather
+from lessons.publishing.doors import project_of
+from lessons.publishing.front import with_words
+from lessons.publishing.heads import with_head, with_sentences
+from lessons.publishing.pages import gather, sentences
 
 ROOT = Path(__file__).resolve().parent.parent
 OUT = "site"
@@ -48,8 +51,7 @@ def main(arguments=None, root=ROOT):
             new = Path(folder, "_build")
             if status := sphinx(folder, new):
                 return status
-            for page in new.rglob("*.html"):
-                page.write_text(readable(page.read_text("utf-8")), "utf-8")
+            finish(new, address_of(root))
             shutil.rmtree(out, ignore_errors=True)
             shutil.copytree(
                 new, out, ignore=shutil.ignore_patterns(".doctrees")
@@ -81,6 +83,24 @@ def require_place(out):
         raise LessonError(
             f"{out} holds no site: name another folder with --out"
         )
+
+
+def finish(site, address):
+    """Put into each page what Sphinx and its theme leave out."""
+    said = sentences()
+    for place in site.rglob("*.html"):
+        page = with_words(readable(place.read_text("utf-8")))
+        page = with_sentences(page, said)
+        name = place.relative_to(site).as_posix()
+        place.write_text(with_head(page, name, address), "utf-8")
+
+
+def address_of(root):
+    """Where GitHub shows the site; "" as long as the project has no address."""
+    if not (project := project_of(root)):
+        return ""
+    owner, name = project.name.split("/")
+    return f"https://{owner.lower()}.github.io/{name}/"
 
 
 def readable(page):

@@ -12,37 +12,39 @@ from pathlib import Path
 
 import nbformat
 
-from lessons.publishing.contents import promise
 from lessons.publishing.convert import is_folded, lessons_of
+from lessons.publishing.front import first_page, navigation, toctree
 from lessons.publishing.glossary import SOURCE
+from lessons.publishing.outputs import without_outputs
+from lessons.publishing.parts import parts_of
 from lessons.publishing.reference import reference
 
 LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
 PAGES = {".ipynb", ".md"}
-FILES = {".svg", ".png", ".yml", ".toml"}
+FILES = {".svg", ".png", ".yml", ".toml", ".txt"}
 # what no term is looked for in: fences, code, links, tags, headings, tables
 KEPT = re.compile(
     r"```.*?```|`[^`]*`|!?\[[^\]]*\]\([^)]*\)|<[^>]*>|^#[^\n]*|^\|[^\n]*",
     re.DOTALL | re.MULTILINE,
 )
-SPECIAL = {"README.md": "index.md"}
+TAKE = '<p class="take"><a href="{name}" download>Download this notebook</a></p>'
 
 
 def gather(root, to):
     """Write the pages of a course to a folder, with what Sphinx needs."""
     shutil.copy(root / "docs/site/conf.py", to)
     (to / "_static").mkdir()
-    for name in ("site.css", "icon.svg"):
+    for name in ("site.css", "site.js", "icon.svg"):
         shutil.copy(root / "docs/site" / name, to / "_static")
     lessons = lessons_of(root)
     gather_notebooks(root, to, lessons)
     gather_documents(root, to)
     (to / "reference.md").write_text(reference(), "utf-8")
-    index = to / "index.md"
-    text = index.read_text("utf-8") + contents(
-        lessons, sorted((to / "docs").glob("*.md"))
-    )
-    index.write_text(text, "utf-8")
+    parts = parts_of(root, lessons)
+    template = (root / "docs/site/index.md").read_text("utf-8")
+    documents = sorted(it.stem for it in (to / "docs").glob("*.md"))
+    index = first_page(root, template, parts) + navigation(parts, documents)
+    (to / "index.md").write_text(index, "utf-8")
 
 
 def gather_notebooks(root, to, lessons):
@@ -56,11 +58,24 @@ def gather_notebooks(root, to, lessons):
         assignment = f"notebooks/assignments/{lesson.stem}.ipynb"
         if (root / assignment).exists():
             copy_notebook(root, to, assignment)
+            within(to / name, f"Exercises <assignments/{lesson.stem}>")
     copy_notebook(root, to, "notebooks/glossary.ipynb", label_terms)
 
 
+def within(place, page):
+    """Let the navigation have a page within a notebook's entry."""
+    notebook = nbformat.read(place, as_version=4)
+    notebook.cells.append(nbformat.v4.new_markdown_cell(toctree([page])))
+    nbformat.write(notebook, place)
+
+
 def copy_notebook(root, to, name, change=lambda texts: None):
-    """Copy a notebook, its text cells changed."""
+    """Copy a notebook, its text cells changed, and below its title the way to the
+    notebook itself, which has no outputs.
+    """
+    taken = to / "_extra" / name
+    taken.parent.mkdir(parents=True, exist_ok=True)
+    taken.write_text(without_outputs((root / name).read_text("utf-8")), "utf-8")
     notebook = nbformat.read(root / name, as_version=4)
     texts = [cell for cell in notebook.cells if cell.cell_type == "markdown"]
     change(texts)
@@ -68,6 +83,8 @@ def copy_notebook(root, to, name, change=lambda texts: None):
         describe(cell)
     for cell in texts:
         cell.source = with_pages(cell.source, root, Path(name))
+    title, line, rest = texts[0].source.partition("\n")
+    texts[0].source = f"{title}\n\n{TAKE.format(name=taken.name)}{line}{rest}"
     (to / name).parent.mkdir(parents=True, exist_ok=True)
     nbformat.write(notebook, to / name)
 
@@ -94,7 +111,7 @@ def gather_documents(root, to):
     (to / "docs").mkdir()
     for name in names:
         text = (root / name).read_text("utf-8")
-        new = to / SPECIAL.get(name, name)
+        new = to / name
         new.write_text(with_pages(text, root, Path(name)), "utf-8")
     for file in (root / "docs").iterdir():
         if file.suffix in FILES:
@@ -114,8 +131,6 @@ def with_pages(text, root, name):
         there = (root / name.parent / path).resolve()
         if not there.is_relative_to(root) or there.suffix not in PAGES | FILES:
             return words
-        if there == root / "README.md":
-            path = path.replace("README.md", "index.md")
         if there.suffix == ".ipynb":
             part = re.sub(r"[^\w-]", "", part.casefold())  # as MyST names a heading
         return f"[{words}]({path}{'#' + part if part else ''})"
@@ -167,38 +182,7 @@ def linked(text, left):
     return text
 
 
-def contents(lessons, documents):
-    """The tables of contents, which Sphinx makes the navigation of."""
-    pages = [f"notebooks/{it.stem}" for it in lessons]
-    parts = [
-        (
-            "Lessons",
-            [
-                f"{promise(it).title} <{page}>"
-                for it, page in zip(lessons, pages, strict=True)
-            ],
-        ),
-        (
-            "Exercises",
-            [
-                f"{promise(it).title} <notebooks/assignments/{it.stem}>"
-                for it in lessons
-            ],
-        ),
-        (
-            "To look up",
-            [
-                "notebooks/glossary",
-                "reference",
-                *(f"docs/{it.stem}" for it in documents),
-            ],
-        ),
-        ("To take part", ["CONTRIBUTING"]),
-    ]
-    return "".join(
-        "\n```{toctree}\n:hidden:\n:caption: "
-        + f"{name}\n\n"
-        + "\n".join(of)
-        + "\n```\n"
-        for name, of in parts
-    )
+def sentences() -> dict:
+    """The sentence of each term, without marks, by the name of the term's place."""
+    terms = tomllib.loads(SOURCE.read_text("utf-8"))
+    return {label(term): re.sub("[`*]", "", said) for term, said in terms.items()}

@@ -4,10 +4,11 @@ import json
 import re
 
 import pytest
+from nbformat import read
 from nbformat.v4 import new_code_cell, new_output
 
 from helpers import __all__ as front_door
-from lessons.publishing import pages
+from lessons.publishing import heads, pages
 from lessons.publishing.convert import lessons_of
 from lessons.site import main
 from tests.paths import ROOT
@@ -34,6 +35,11 @@ def texts_of(page):
     return re.sub(r"```.*?```|`[^`]*`", "", text, flags=re.DOTALL)
 
 
+def texts_with_navigation(gathered, lesson):
+    """All of a lesson's page, as Sphinx reads it."""
+    return (gathered / f"notebooks/{lesson.stem}.ipynb").read_text("utf-8")
+
+
 def gathered_pages(folder):
     return [it for it in folder.rglob("*") if it.suffix in pages.PAGES]
 
@@ -57,13 +63,14 @@ def test_each_link_leads_to_a_page_or_to_a_term_of_the_glossary(gathered):
 
 @pytest.mark.slow
 def test_every_lesson_and_assignment_and_document_is_there(gathered):
-    """Each is in the navigation, which the index holds."""
-    navigation = (gathered / "index.md").read_text("utf-8")
+    """Lessons are in the navigation of the first page, exercises in their lesson's."""
+    first = (gathered / "index.md").read_text("utf-8")
     missing = [
         name
         for lesson in lessons_of(ROOT)
-        for name in (f"notebooks/{lesson.stem}", f"notebooks/assignments/{lesson.stem}")
-        if name not in navigation or not (gathered / f"{name}.ipynb").exists()
+        for name in (f"notebooks/{lesson.stem}", f"assignments/{lesson.stem}")
+        if f"<{name}>"
+        not in (first if "books" in name else texts_with_navigation(gathered, lesson))
     ]
     assert [] == missing
     assert {it.name for it in (ROOT / "docs").glob("*.md")} == {
@@ -119,6 +126,45 @@ def test_the_reference_has_each_name_of_the_front_door(gathered):
 
     assert front_door == [entry.partition("\n")[0] for entry in entries]
     assert [] == [it for it in entries if len(it.split()) < 8]
+
+
+def test_a_notebook_to_take_along_has_no_outputs(gathered):
+    """It is the course's, cell for cell."""
+    name = "notebooks/15_barriers_and_races.ipynb"
+    taken, ours = (read(it / name, 4) for it in (gathered / "_extra", ROOT))
+
+    assert [it.source for it in ours.cells] == [it.source for it in taken.cells]
+    assert [] == [it for cell in taken.cells for it in cell.get("outputs", [])]
+
+
+PAGE = """<html><head><title>One &amp; all</title></head><article>
+<p><em>50 minutes</em></p>
+<p>Find the <b>lines</b> "to blame" in a kernel, and fix each race.</p>
+<a class="reference internal" href="glossary.html#term-bank"><span>banks</span></a>
+"""
+
+
+def test_a_link_to_a_page_shows_what_it_is_about():
+    """A picture, too: by its whole address, where the project has one."""
+    page = heads.with_head(PAGE, "notebooks/15.html", "https://me.github.io/lanes/")
+    tag = r'<meta (?:name|property)="([\w:]+)" content="([^"]*)">'
+    told = dict(re.findall(tag, page))
+
+    said = "Find the lines &quot;to blame&quot; in a kernel, and fix each race."
+    assert said == told["description"] == told["og:description"]
+    assert "One &amp; all" == told["og:title"]
+    assert "https://me.github.io/lanes/notebooks/15.html" == told["og:url"]
+    prefix = "https://me.github.io/lanes/docs/"
+    assert told["og:image"].startswith(prefix)
+    assert (ROOT / "docs" / told["og:image"].removeprefix(prefix)).exists()
+
+
+def test_a_term_brings_its_sentence():
+    """From the glossary; its marks of code stay there."""
+    page = heads.with_sentences(PAGE, {"term-bank": 'one of "32"'})
+
+    assert 'term-bank" data-says="one of &quot;32&quot;"><span>' in page
+    assert not [it for it in pages.sentences().values() if "`" in it]
 
 
 def test_a_folder_that_holds_something_else_is_not_written_over(tmp_path, capsys):

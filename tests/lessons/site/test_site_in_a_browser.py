@@ -128,9 +128,85 @@ def test_reports_fold_and_lessons_follow_each_other(visited):
 
     folded.locator("summary").click()
     assert folded.page.locator("details[open]").count() >= 1
-    tab.locator(".next-page").click()
+    for there in ("assignments/14_bank_conflicts", "15_barriers_and_races"):
+        tab.locator(".next-page").click()
+        assert tab.url.endswith(f"{there}.html")
 
-    assert tab.url.endswith("15_barriers_and_races.html")
+
+COUNT = """document.querySelector('.first .lanes-film-player').shadowRoot
+    ?.querySelector('.count')?.textContent"""
+IN_SIGHT = """it => it.getBoundingClientRect().bottom < innerHeight"""
+
+
+def test_the_first_screen_plays_a_race_and_has_three_ways_on(visited):
+    """At the size of a laptop; whoever wants no motion gets none."""
+    tab = visited("index.html")
+    tab.wait_for_function(f"{COUNT} === 'step 2 of 8'")
+    tab.wait_for_function(f"{COUNT} === 'step 3 of 8'")
+
+    for to in ("01_first_kernel", "34_find_the_bug", "PROFESSIONALS"):
+        button = tab.locator(f".button[href$='{to}.html']")
+        assert button.evaluate(IN_SIGHT)
+    film = tab.locator(".lanes-film-player .source")
+    assert film.evaluate(IN_SIGHT)
+
+
+def test_a_figure_enlarges_in_place(visited):
+    """The lesson stays; Escape leads back to it."""
+    tab = visited("notebooks/14_bank_conflicts.html")
+    before = tab.url
+    small = tab.locator(".enlarges img").first.evaluate("it => it.clientWidth")
+
+    tab.locator(".enlarges").first.click()
+
+    large = tab.locator("dialog img").evaluate("it => it.clientWidth")
+    assert large > 1.5 * small
+    tab.keyboard.press("Escape")
+    assert (before, 0) == (tab.url, tab.locator("dialog").count())
+
+
+def test_a_term_shows_its_sentence_by_mouse_and_by_keyboard(visited):
+    """It goes with the mouse, and with Escape."""
+    tab = visited("notebooks/14_bank_conflicts.html")
+    term, tip = tab.locator("a[data-says]").first, tab.locator("#says")
+
+    term.hover()
+    assert term.get_attribute("data-says") == tip.inner_text()
+    tab.mouse.move(0, 0)
+    assert tip.is_hidden()
+    term.focus()
+    assert tip.is_visible()
+    tab.keyboard.press("Escape")
+    assert tip.is_hidden()
+
+
+def test_code_can_be_copied_and_the_notebook_taken_along(visited, address):
+    """Outputs have no such button."""
+    tab = visited("notebooks/14_bank_conflicts.html")
+
+    assert tab.locator(".cell_input .copybtn").count() > 10
+    assert 0 == tab.locator(".output .copybtn").count()
+    taken = tab.request.get(address + "notebooks/14_bank_conflicts.ipynb")
+    link = tab.locator("a[download]")
+    assert "14_bank_conflicts.ipynb" == link.get_attribute("href")
+    assert 4 == taken.json()["nbformat"]
+
+
+def test_on_paper_a_film_is_its_contact_sheet_and_answers_are_open(visited):
+    """Afterwards all is as it was."""
+    tab = visited("notebooks/14_bank_conflicts.html")
+    tab.wait_for_selector(".lanes-film .lanes-film-sheet", state="hidden")
+    folded = tab.locator("details:not([open])")
+    before = folded.count()
+
+    tab.emulate_media(media="print")
+    tab.evaluate("dispatchEvent(new Event('beforeprint'))")
+
+    assert before > 0 and 0 == folded.count()
+    assert tab.locator(".lanes-film-sheet img").first.is_visible()
+    assert tab.locator(".lanes-film-player").first.is_hidden()
+    tab.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert before == folded.count()
 
 
 @pytest.mark.parametrize("page", PAGES)
