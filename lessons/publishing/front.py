@@ -10,6 +10,7 @@ from lessons.publishing.race import film
 
 APART = " · "  # between a title and its words, until `with_words` sets them apart
 ENTRY = re.compile(rf'(<li class="toctree-l1[^>]*><a [^>]*>)([^<]*){APART}([^<]*)</a>')
+USED = "PROFESSIONALS", "TEACHING"  # pages that say what one gets
 BEHIND = "```{{toctree}}\n:hidden:\n{options}\n{entries}\n```"
 
 
@@ -39,10 +40,11 @@ def entry(root, lesson, words) -> str:
 def navigation(parts, documents) -> str:
     """The tables of contents, of which Sphinx makes the navigation."""
     tables = [(part.heading, map(line(part), part.lessons)) for part in parts]
-    looked_up = ["notebooks/glossary", "reference"]
-    looked_up += [f"docs/{it}" for it in documents]
+    used = [f"docs/{it}" for it in documents if it in USED]
+    looked_up = [f"docs/{it}" for it in documents if it not in USED]
     tables += [
-        ("To look up", ["Install and run <README>", *looked_up]),
+        ("To use it", ["Install and run <README>", *used]),
+        ("To look up", ["notebooks/glossary", "reference", *looked_up]),
         ("To take part", ["CONTRIBUTING"]),
     ]
     return "".join(f"\n{toctree(of, caption)}\n" for caption, of in tables)

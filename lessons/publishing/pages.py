@@ -19,7 +19,10 @@ from lessons.publishing.outputs import without_outputs
 from lessons.publishing.parts import parts_of
 from lessons.publishing.reference import reference
 
-LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s]+)\)")
+# a link, or code, in which `kernel[blocks, threads](out)` is none
+LINK = re.compile(
+    r"```.*?```|`[^`\n]*`|(!?)\[([^\]]*)\]\(([^)\s]+)\)", re.DOTALL
+)
 PAGES = {".ipynb", ".md"}
 FILES = {".svg", ".png", ".yml", ".toml", ".txt"}
 # what no term is looked for in: fences, code, links, tags, headings, tables
@@ -125,6 +128,8 @@ def with_pages(text, root, name):
 
     def changed(link):
         picture, words, target = link.groups()
+        if target is None:
+            return link[0]
         path, _, part = target.partition("#")
         if not path or "://" in target or picture:
             return link[0]

@@ -128,6 +128,14 @@ def test_the_reference_has_each_name_of_the_front_door(gathered):
     assert [] == [it for it in entries if len(it.split()) < 8]
 
 
+def test_code_that_looks_like_a_link_stays_code():
+    """A launch has the brackets of a link."""
+    text = "`watch(k)[blocks, threads](out)`\n\n```python\nk[1, 32](a)\n```\n"
+
+    assert text == pages.with_pages(text, ROOT, ROOT / "docs/FILM.md")
+    assert "x" == pages.with_pages("[x](../tool/a.py)", ROOT, ROOT / "docs/FILM.md")
+
+
 def test_a_notebook_to_take_along_has_no_outputs(gathered):
     """It is the course's, cell for cell."""
     name = "notebooks/15_barriers_and_races.ipynb"
