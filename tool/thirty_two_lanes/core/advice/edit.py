@@ -1,5 +1,5 @@
 """Advice on a finding: its sentence, and where one change of the source mends it, that
-change as data; `tests/emulator/advice/` applies it, and looks whether it does.
+change as data; `tests/core/advice/` applies it, and looks whether it does.
 
 An edit names a statement by its first line and column. `code` are the statements that
 come to it: "before" or "behind" it, as the "last" of its body, "instead" of it, or

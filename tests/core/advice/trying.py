@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from helpers import emulate
-from tests.emulator.advice.applying import Applied
+from tests.core.advice.applying import Applied
 from thirty_two_lanes.core.advice.advise import Layouts
 from thirty_two_lanes.core.errors import ExplainedError, KernelIndexError
 

@@ -1,8 +1,8 @@
 """Does the tool's advice mend what it is about?
 
-    python -m tests.emulator.advice                  everything, for some minutes
-    python -m tests.emulator.advice --random 50      fewer random kernels
-    python -m tests.emulator.advice lesson random    some sources alone
+    python -m tests.core.advice                  everything, for some minutes
+    python -m tests.core.advice --random 50      fewer random kernels
+    python -m tests.core.advice lesson random    some sources alone
 
 Prints a row for each source: its findings; those whose advice is an edit, which is
 applied; after how many of these the finding is gone, and after how many another one
@@ -14,7 +14,7 @@ import argparse
 import sys
 from collections import Counter
 
-from tests.emulator.advice import sources
+from tests.core.advice import sources
 
 SOURCES = {
     "specimens": sources.specimens,

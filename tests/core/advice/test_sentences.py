@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numba import cuda, float32, int32
 
-from tests.emulator.advice.trying import tried
+from tests.core.advice.trying import tried
 
 
 def told(kernel, config, *arguments):

@@ -1,14 +1,14 @@
 """Advice is proved by applying it: of each finding whose advice is an edit, the edited
 kernel no longer has it, and nothing else has come.
 
-`python -m tests.emulator.advice` prints the same as a table.
+`python -m tests.core.advice` prints the same as a table.
 """
 
 import pytest
 
-from tests.emulator.advice import sources
-from tests.emulator.advice.applying import Applied
-from tests.emulator.advice.trying import look, tried
+from tests.core.advice import sources
+from tests.core.advice.applying import Applied
+from tests.core.advice.trying import look, tried
 from tests.exercises.kinds import KERNELS
 from tests.quick import some
 from thirty_two_lanes.core.advice.edit import Edit, Spot

@@ -9,8 +9,8 @@ from unittest import mock
 
 from helpers.exercises.catalogue import exercise
 from helpers.exercises.trials import listed_trials
-from tests.emulator.advice.planted import compiled, planted
-from tests.emulator.advice.trying import look, tried
+from tests.core.advice.planted import compiled, planted
+from tests.core.advice.trying import look, tried
 from tests.exercises.kinds import KERNELS
 from tests.specimens import lesson_launches
 from tests.specimens.race_cases import CASES
