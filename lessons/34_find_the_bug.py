@@ -235,7 +235,8 @@ def throws(out, faces):
 for seed in range(4):
     found = np.zeros(6, np.int32)
     run = emulate(throws, seed=seed)[4, 256](found, faces)
-    print(check(found, np.bincount(faces)), run.uninitialised, run.races)
+    print(check(found, np.bincount(faces)), run.uninitialised, run.races,
+          sep=", ")
 
 # %% [markdown]
 # ## Right for 1,024 samples, wrong for 1,000

@@ -17,6 +17,7 @@ from thirty_two_lanes.core.errors import (
     NoValueError,
     UnsupportedError,
 )
+from thirty_two_lanes.core.words import lowered
 from thirty_two_lanes.frontend.refusals.refusals import at, unknown
 
 _NO_VALUE = (
@@ -62,7 +63,7 @@ def advise(function, error):
         advice = error.outside and advice_on_bounds(function, error.outside)
     if advice:
         facts = str(error).partition("  Remedy: ")[0]
-        error.args = (f"{facts}  Remedy: {advice.sentence}",)
+        error.args = (f"{facts}  Remedy: {lowered(advice.sentence)}",)
         error.edit = advice.edit
 
 
