@@ -18,10 +18,12 @@ from pathlib import Path
 
 import helpers
 import thirty_two_lanes
+from helpers.doctor import tools
 from helpers.exercises.catalogue import GROUP
 from helpers.grading.sandbox.limits import NOBODY, Limits
 
-OURS = tuple(Path(it.__file__).resolve().parent for it in (helpers, thirty_two_lanes))
+FOLDERS = (Path(it.__file__).resolve().parent for it in (helpers, thirty_two_lanes))
+OURS = *FOLDERS, Path(tools.__file__).resolve()  # `import helpers` takes them all
 SYSTEM = "/usr", "/lib", "/lib64", "/bin", "/etc/ld.so.cache", "/etc/alternatives"
 SITES = "site-packages", "dist-packages"
 COURSE, WORK = "/grading/course", "/grading/work"
