@@ -91,14 +91,14 @@ def _lock(race, layout, lines, statements):
         if race.array != array and not any(guarded):
             continue
         if stores and (race.array == array or all(guarded)):
-            store = stores[0]
+            store = next((it for it in stores if it.lineno in lines), stores[0])
             target = ast.unparse(target_of(store) or store)
             code = _exchange(store)
             return Advice(
                 f"`{array}` is a lock, and a plain store of line {store.lineno} "
                 "releases it: other threads may take it before they see what was "
                 f"stored. Write `{FENCE}`, and then `{code}`, in place of "
-                f"`{target} = ...`",
+                f"`{target} = ...`, and `{FENCE}` right behind the loop that takes it",
                 layout.edit("instead", store, f"{FENCE}\n{code}"),
             )
         bare = [it for it in ends if not is_fenced(layout, it)]
@@ -143,8 +143,9 @@ def _guarded_by(race, layout, array, loop):
     """Advice on a race for what a lock should guard, that atomics release."""
     return Advice(
         f"The lock `{array}` of line {loop.lineno} has to guard both: make each access "
-        f"of `{race.array}` behind that loop, and `{FENCE}` after the last of them, "
-        f"before the `cuda.atomic.exch` that releases `{array}`"
+        f"of `{race.array}` behind that loop, with `{FENCE}` before the first of them "
+        "and after the last, before the `cuda.atomic.exch` that releases "
+        f"`{array}`"
     )
 
 
@@ -163,10 +164,11 @@ def _smallest(race, layout, lines, _):
             f"{sentence}write `{code}` in place of the `if`",
             layout.edit("instead", guard, code),
         )
+    then = "in a second launch" if race.scope == "grid" else "behind a barrier"
     return Advice(
         f"{sentence}for the first of several, use `cuda.atomic.cas`; for the smallest "
         "or largest, `cuda.atomic.min` or `max`; for its place, too, put both into one "
-        "integer, or find the value first and, behind a barrier, its place"
+        f"integer, or find the value first and, {then}, its place"
     )
 
 
