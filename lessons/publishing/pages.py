@@ -30,7 +30,10 @@ KEPT = re.compile(
     r"```.*?```|`[^`]*`|!?\[[^\]]*\]\([^)]*\)|<[^>]*>|^#[^\n]*|^\|[^\n]*",
     re.DOTALL | re.MULTILINE,
 )
-TAKE = '<p class="take"><a href="{name}" download>Download this notebook</a></p>'
+TAKE = (
+    '<p class="take"><a href="{name}" download>Download this notebook</a>, '
+    "which runs in the course's folder</p>"
+)
 
 
 def gather(root, to):
