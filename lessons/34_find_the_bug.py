@@ -134,7 +134,7 @@ def dot(out, a, b):
 for seed in range(4):
     total = np.zeros(1, np.float32)
     run = emulate(dot, seed=seed)[4, 256](total, a, b)
-    print(check(total, a @ b), run.races)
+    print(check(total, a @ b), run.races, sep=", ")
 
 # %% [markdown]
 # ## Right, and slower than it could be
@@ -303,7 +303,7 @@ def power(out, a):
 for n in 1, 255, 256, 257, 1000:
     run = emulate(power)[4, 256](out, a[:n])
     padded = np.pad(a[:n], (0, 1024 - n)).reshape(4, 256)
-    print(n, check(out, (padded ** 2).sum(axis=1)), run.barriers)
+    print(n, check(out, (padded ** 2).sum(axis=1)), run.barriers, sep=", ")
 
 # %% [markdown]
 # ## Right with 32 threads, wrong with 64
@@ -368,7 +368,8 @@ def peaks(out, a):
 for seed in range(4):
     for n in 1, 33, 64:
         run = emulate(peaks, seed=seed)[1, n](out[:n], a[:n])
-        print(n, check(out[:n], largest[:n]), run.races, run.races.minor)
+        print(n, check(out[:n], largest[:n]), run.races, run.races.minor,
+              sep=", ")
 
 # %% [markdown]
 # ## Another answer for each seed
@@ -428,7 +429,7 @@ def live(new, world):
 for seed in range(4):
     world = np.zeros_like(start)
     run = emulate(live, seed=seed)[(2, 2), (16, 16)](world, start)
-    print(seed, check(world, following), run.races)
+    print(seed, check(world, following), run.races, sep=", ")
 
 # %% [markdown]
 # ## Shares that are more than the whole
@@ -489,7 +490,7 @@ for seed in range(4):
     total = np.zeros(1, np.float32)
     emulate(add_up, seed=seed)[4, 256](total, a)
     run = emulate(divide, seed=seed)[4, 256](out, total, a)
-    print(check(out, a / a.sum()), run.races)
+    print(check(out, a / a.sum()), run.races, sep=", ")
 
 # %% [markdown]
 # ## It stops before the end
@@ -548,7 +549,7 @@ out = np.zeros(255, np.float32)
 for n in 1, 31, 32, 33, 200, 255:
     run = emulate(smooth)[1, 256](out[:n], a[:n])
     after = np.append(a[1:n], np.float32(0))
-    print(n, check(out[:n], (a[:n] + after) / 2), run.barriers)
+    print(n, check(out[:n], (a[:n] + after) / 2), run.barriers, sep=", ")
 
 # %% [markdown]
 # ## Right, and slow on some GPUs
@@ -708,7 +709,7 @@ out = np.zeros(1000, np.float32)
 for seed in range(4):
     total = np.zeros(1, np.float32)
     run = emulate(shares_still_wrong, seed=seed)[4, 256](out, total, a)
-    print(seed, out.sum(), run.races)
+    print(seed, out.sum(), run.races, sep=", ")
 
 # %% [markdown]
 # <details><summary>What it means</summary>
