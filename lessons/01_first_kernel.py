@@ -134,7 +134,7 @@ with expect(ValueError):
 # %% [markdown]
 # Why is there a limit?
 # Because a **block** (CUDA also says *thread block* or **CTA**) is never split: its threads may share a fast memory and wait for one another.
-# So all of it must fit into one place, a **multiprocessor** (NVIDIA says *streaming multiprocessor*, **SM**), and CUDA allows it 1,024 threads.
+# So all of it must fit into one place, a **multiprocessor** (NVIDIA says *streaming multiprocessor*, **SM**). That sets a limit; CUDA's own is lower, 1,024 threads, half of what an H200's multiprocessor holds.
 #
 # A GPU consists of many multiprocessors. Each has arithmetic units, a fast memory, and room for a limited number of threads.
 # `cuda.get_current_device()` returns the properties of your GPU; the emulator returns an H200's.
@@ -348,11 +348,11 @@ plot_stages({"compiled loop": loop, "GPU": trip(MANY)})
 # %% [markdown]
 # Here the loop wins: of the GPU's steps, copying there takes longest, and copying there and back takes longer than the whole loop.
 # But launching and waiting take less than a thirtieth of the loop's time, and a second addition needs no more copies.
-# If both take as long again, the GPU is ahead from then on.
+# If the second loop and the second launch take as long as the first, the GPU is ahead from then on.
 # So **leave arrays on the device**, and bring them back when all the work is done.
 #
 # Most of "launch and wait" is the call, in which the CPU hands the launch over.
-# In a trip with only 100,000 numbers, the call alone takes nine times as long as the whole compiled loop (its numbers are in the CPU's caches): the work must be worth it.
+# In a trip with only 100,000 numbers, the call alone takes nine times as long as the whole compiled loop: the work must be worth it.
 
 # %% [markdown]
 # <details><summary>For the curious: pinned memory</summary>
@@ -395,7 +395,7 @@ compare({t: pair for t, *pair in zip(sizes, nothing, adding, strict=True)},
 # %% [markdown]
 # With small blocks, adding takes as long as doing nothing, within 3%: the GPU is busy starting blocks, about 1,600 in each microsecond (524,288 blocks of 32 threads in 319 µs).
 # With 256 threads a block, the kernel's own work shows: adding takes longer than starting the blocks does.
-# Of these four, 256 is the fastest, and a good first choice.
+# Of these four, 256 is the fastest, and a good first choice. Blocks of 1,024 start soonest of all and yet take longer; why, these times do not say.
 #
 # ## More elements than threads
 #
@@ -438,6 +438,12 @@ check(np.concatenate(strided),
 # Let x be the *column*, and y the row.
 
 # %%
+plot_grid_2d(blocks=(2, 2), threads=(4, 3), shape=(5, 7))
+
+# %% [markdown]
+# Each box is an element of a matrix, with the x and y of its thread in the block. The tint is the block, and dotted boxes are threads without an element.
+
+# %%
 @cuda.jit
 def add_one_2d(out, a):
     """Each thread adds one to the element at its column x and row y."""
@@ -454,12 +460,7 @@ grid = (COLS + 31) // 32, (ROWS + 7) // 8
 straight = emulate(add_one_2d)[grid, (32, 8)](matrix_out, matrix)
 check(matrix_out, add_one_spec(matrix))
 
-# %%
-plot_grid_2d(blocks=(2, 2), threads=(4, 3), shape=(5, 7))
-
 # %% [markdown]
-# Each box is an element of a matrix, with the x and y of its thread in the block. The tint is the block, and dotted boxes are threads without an element.
-#
 # What if x goes to the row instead?
 # [32 threads](02_warps.ipynb), here a row of a block, load or store at once: a *request*. Memory is divided into *sectors* of 32 bytes, so 32 numbers side by side fill four.
 #
@@ -527,7 +528,7 @@ compare({"x to the column": straight, "x to the row": swapped},
 #
 # | version | idea | threads | what can go wrong |
 # |---|---|---|---|
-# | loop | one element after the other | 1 | nothing; compiled, it is hard to beat once |
+# | loop | one element after the other | 1 | nothing; compiled, it wins if each number is used once |
 # | one block | a thread for each element | up to 1,024 | more elements than that |
 # | grid and guard | enough blocks, `if i < n` | rounded up to whole blocks | no guard; a block short |
 # | grid-stride | a thread takes several | any number | forgetting the stride |

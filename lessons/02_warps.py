@@ -128,7 +128,7 @@ compare(dict(zip((48, 96), zip(counted, timed, strict=True), strict=True)),
         "active share, %", "instructions", "µs", by="threads per block")
 
 # %% [markdown]
-# The GPU takes a third longer, too.
+# The GPU takes a third longer, too. (The instructions are of 3,072 numbers in the emulator, the times of 4,096 times as many.)
 # So make the size of a block a multiple of 32.
 
 # %% [markdown]
@@ -186,7 +186,7 @@ shares(divided)
 # The **active share** of a line is the share of a warp's lanes that take part in it. Inside the `if` it is one half, so the two loops are executed twice as often as they need to be.
 # The rule: **an `if` costs almost nothing if all lanes of a warp agree; warps may differ.**
 #
-# Does a GPU agree? Its **counters**, parts of the hardware that count events while a kernel runs, say how many instructions it executed and in how many issue slots (of the cycles with any warp); a profiler adds what warps waited for (they **stall**).
+# Does a GPU agree? It has **counters**, parts of the hardware that count events. They say how many instructions a kernel executed, and what share of the issue slots they took (cycles without any warp are left out). A profiler adds what warps waited for: it says that they **stall**.
 
 # %% tags=["timing", "hide-input"]
 # Times both kernels on 16,777,216 numbers, with 256 steps and with one.
@@ -231,7 +231,7 @@ compare(single | {("do_nothing", 0): idle}, "µs", "instructions per warp",
 # `part_by_warp` takes hardly longer than the kernel that does nothing: the GPU is busy [starting blocks](01_first_kernel.ipynb), and leaves more than a third of the slots empty.
 # Most of the further instructions of `part_by_thread` go into those.
 #
-# So **divergence costs what its instructions cost**: all of it in a kernel that is busy issuing, little in one that waits for something else anyway.
+# So **divergence costs what its instructions cost**: all of it in a kernel that is busy with instructions, little in one that waits for something else anyway.
 
 # %% [markdown]
 # <details><summary>For the curious: what the steps consist of</summary>
@@ -323,6 +323,7 @@ compare({"mixed": (mixed, walks[0]), "by length": (tidy, walks[1])},
         by="order")
 
 # %% [markdown]
+# (Counted for 1,024 numbers, timed for 1,024 times as many.)
 # Sorting halves the instructions: numbers with nearly equally many steps now share a warp, so nearly all lanes are in the loop as long as their warp.
 # Here we sorted by the answer. A program sorts by what it knows, such as the length of a list, and only if that takes less than it saves.
 
@@ -425,7 +426,7 @@ compare({"one axis": line, "32 × 8": wide, "16 × 16": fits},
 # Lanes that execute an instruction together need care. What do they get for it?
 # In one instruction they can pass values to one another, without memory.
 #
-# In a **vote** each lane says yes or no, and all lanes get the result: `ballot_sync(mask, yes)` gives all 32 answers as bits, lane 0's as the lowest, `any_sync` whether one is yes, `all_sync` whether all are.
+# In a **vote** each lane says yes or no, and all lanes get the result: `ballot_sync(mask, yes)` gives all 32 answers as bits, lane 0's as the lowest, `any_sync` whether at least one is yes, `all_sync` whether all are.
 # The *mask* names the lanes that take part, one bit each; `0xFFFFFFFF` is all of them.
 #
 # **Predict.** All lanes vote, and the even ones say yes. What do the three votes give?
@@ -460,7 +461,7 @@ emulate(count_large)[2, 128](counts, a, np.float32(0.7))
 check(counts, [(a[i:i + 32] > 0.7).sum() for i in range(0, 250, 32)])
 
 # %% [markdown]
-# In a **shuffle** each lane gets the value that another lane holds: with `shfl_down_sync(mask, value, 16)` it is the lane 16 places above, so values move down, towards lane 0; `shfl_up_sync` moves them the other way.
+# In a **shuffle** each lane gets the value that another lane holds: with `shfl_down_sync(mask, value, 16)` it is the lane 16 places above, so values move down, towards lane 0; `shfl_up_sync` moves them the other way, and `shfl_sync(mask, value, 0)` gives all of them lane 0's.
 # A lane that asks beyond the last one gets its own value back.
 #
 # **Predict.** What do lanes 3 and 30 get from `shfl_down_sync(ALL, lane, 4)`, to which each lane gives its own number?
@@ -522,7 +523,7 @@ np.array([largest, [a[i:i + 32].max() for i in range(0, 250, 32)]])
 # <details><summary>Solution</summary>
 #
 # `value = max(value, cuda.shfl_down_sync(ALL, value, step))`.
-# A lane without an element gives 0, which is larger than none of these numbers.
+# A lane without an element gives 0, which changes nothing as no number here is negative; with others it must give minus infinity.
 #
 # </details>
 #
@@ -550,7 +551,7 @@ with expect(RuntimeError):
     emulate(look_wrong)[1, 32](seen)
 
 # %% [markdown]
-# CUDA leaves open what happens; an H200 that waited for such lanes had not ended after 20 seconds.
+# CUDA leaves open what happens. (With half of a warp at a `syncwarp` for all lanes, and the other half at a barrier of the block, an H200 had not ended after 20 seconds.)
 # A smaller mask fails: lane 15 would read lane 16, which its mask does not name.
 # The fix: all lanes do both shuffles, and each keeps the value that it needs.
 

@@ -161,7 +161,7 @@ plot_latency(SIZES, [ns(it) for it in warm.values()],
 
 # %% [markdown]
 # There are two plateaus, and behind them a rise, which may not have ended at 64 MB.
-# The dashed lines show how large the caches are; steps become slower before a chain is larger. (The first one is for L1 and shared memory together, which are one memory; L1 has only a part of it.)
+# The dashed lines show how large the caches are; steps become slower before a chain is larger. (The first one is for L1 and shared memory together, which are one memory; L1 has only a part of it. A chain uses one sector of each line, a quarter of its size; it counts here as if a cache set whole lines aside, and whether it does is not shown.)
 #
 # Is it really the caches? The GPU counts how many bytes L1 requests from L2, and how many are read from memory. Here is a chain from each plateau, one from the rise, and the longest, by the step:
 
@@ -218,7 +218,7 @@ compare({"16 KB": warm[16 * KB], "4 MB": warm[4 * MB], "40 MB": warm[40 * MB],
 # In the next kernel all threads read an array together, again and again.
 # `load4(a, i)` loads `a[i]` to `a[i + 3]` with one instruction, 16 bytes.
 # The index of a load does not depend on the load before, so a thread can send four of them off before the first has arrived: the four of the inner loop, which the compiler puts ahead of the additions.
-# It adds up all that comes, so that the compiler cannot drop a load.
+# The thread adds up all that comes, so that the compiler cannot drop a load.
 # (Sizes are powers of two, so `at & last` leads from the end back to the start.)
 
 # %%
@@ -242,7 +242,7 @@ emulate(read)[1, 128](sums, a, 16)
 check(sums.sum(), 4 * a.sum())      # 16 rounds read each number four times
 
 # %% [markdown]
-# **Predict.** The array grows from 4 KB to 1 GB. A step of the walk took 16 times as long from memory as from L1. Now that many ask at once, does L1 deliver so many times as much?
+# **Predict.** The array grows from 4 KB to 1 GB. A step of the walk took 16 times as long from memory as from L1. Now that many ask at once, does L1 deliver 16 times as much as memory?
 
 # %% tags=["timing", "hide-input"]
 # Reads arrays of ten sizes with all threads that the GPU can hold.
@@ -266,7 +266,7 @@ plot_bandwidth(READ, [m.gb_per_s for m in reads.values()],
 # %% [markdown]
 # The curve is what the threads load in a second. The bars below show, by the counters, which level delivered it.
 # Read a level's rate where its colour fills the bar: about 31,000 GB/s from L1, and 4,600 from memory, close to the 4,800 of its data sheet.
-# L2 fills no bar; at 16 MB nearly all bytes come from it, about 8,600 GB/s.
+# L2 fills no bar; at 16 MB nearly all bytes come from it, about 8,600 GB/s. (At 64 MB it delivers more than half here, and nothing to the walker; why is not shown.)
 #
 # (The size is the whole array's. Of a large one, a multiprocessor touches only a part, so L1 lasts longer here than for the one walker.)
 
@@ -328,7 +328,7 @@ plot_in_flight(flying, latency, rate, "memory")
 # %% [markdown]
 # Three diamonds are the walk: with a warp on each multiprocessor, with eight, and with all 64 that it holds. The line that rises is Little's law for a load of 348 ns, and the level line is the rate of `read` from memory. (On both axes, equal distances are equal factors.)
 #
-# With 64 times as many walkers, so many times the bytes arrive, and the launch takes only a quarter longer. So the diamonds rise beside the line. They stay below it: the line is for loads alone, and they are of whole launches, which also start and end; and with many walkers a load may take longer, too.
+# Yes: even a GPU full of walkers gets less than half of what memory can deliver. With 64 times as many walkers, 64 times as many bytes arrive, and the launch takes only a quarter longer, so the diamonds rise beside the line. They stay below it: the line is for loads alone, and they are of whole launches, which also start and end. The loads take no longer: by the counters (not shown), a warp waits as long for each with 64 warps a multiprocessor as with one, within 5%.
 
 # %% [markdown]
 # To fill the road, a thread must have more in flight: wider elements, or several loads before it waits.
@@ -338,7 +338,7 @@ plot_in_flight(flying, latency, rate, "memory")
 # So **have as many bytes in flight as rate × latency; what is beyond that only waits longer.**
 
 # %% [markdown]
-# This is what many threads are for. They shorten no load; but so many loads are in flight that memory always works, and while some warps wait, others compute. That is called **latency hiding**.
+# This is what many threads are for. They shorten no load; but with enough loads in flight memory always works, and while some warps wait, others compute. That is called **latency hiding**.
 
 # %% [markdown]
 # ## What each level needs
@@ -367,7 +367,7 @@ compare({level: level for level in LEVELS},
 
 # %% [markdown]
 # So by the law one `float32` for each thread is enough for L1, and for neither L2 nor memory.
-# (The latency is that of one thread that has the GPU to itself. The rate is what this level delivered to all threads together.)
+# (The latency is that of one thread that has the GPU to itself. The rate is what this level alone delivered to all threads; so memory has a hundredth less here than above, where L2 delivered some, too.)
 #
 # | who asks | what decides |
 # |---|---|

@@ -140,6 +140,10 @@ plot_levels({f"{name}, {m.median_us:,.0f} µs": m.traffic
              for name, m in shown.items()})
 
 # %% [markdown]
+# None come from a cache.
+# At stride 8 all three levels move the same bytes: the stores, and a whole sector for each number loaded. (At stride 1, memory has less: some stores were still in L2.)
+# A cache helps only if somebody asks for what it holds, and nobody does.
+#
 # How much of this is memory's, and how busy that keeps it, stands here. (The last three strides are for a fold further down.)
 
 # %% tags=["hide-input"]
@@ -148,10 +152,6 @@ compare(by_stride, "GB loaded from L2", "GB read from memory",
         "GB through memory", "memory busy, %", "µs", by="stride")
 
 # %% [markdown]
-# None.
-# At stride 8 all three levels move the same bytes: the stores, and a whole sector for each number loaded. (At stride 1, memory has less: some stores were still in L2.)
-# A cache helps only if somebody asks for what it holds, and nobody does.
-#
 # Yet the time grows less than the bytes do. At stride 1 memory is busy half of the time, and could deliver these bytes in 28 µs, at the rate of stride 8; but 65,536 blocks have to [start](01_first_kernel.ipynb), which takes 43 even if they do nothing. Whether that is why is not shown. At strides 4 and 8 it is nearly always busy.
 #
 # **Predict.** With offset 1, each load touches five sectors instead of four. Must L2 deliver a quarter more?
@@ -163,7 +163,7 @@ compare({offset: (m, emulate(take)[4, 256](few_out, few, offset, 1))
         "sectors per load", "sectors from L2 per warp", by="offset")
 
 # %% [markdown]
-# No. For each block, of eight warps, L1 asks L2 for 33 sectors in place of 32.
+# No. 4.12 sectors a warp are 33 for a block of eight warps, in place of 32.
 #
 # The fifth sector is the first one of the next warp's request. So somebody does need the rest, and L1 fetches it for both. Only the last warp's neighbour is elsewhere, in another block.
 #
@@ -173,7 +173,7 @@ compare({offset: (m, emulate(take)[4, 256](few_out, few, offset, 1))
 # %% [markdown]
 # <details><summary>For the curious: beyond a sector</summary>
 #
-# On the clock of this launch, which mostly waits for blocks to start, the fifth sector costs nothing: offset 1 takes as long as offset 8, which touches four.
+# On the clock of this launch the fifth sector costs nothing: offset 1 takes as long as offset 8, which touches four.
 #
 # From stride 8 to 16, L1 and L2 are asked for no more, and yet the time nearly doubles: memory delivers twice the bytes.
 # The L2 of this GPU fetches pieces of 64 bytes, two sectors, and now one of the two goes unused.
@@ -290,6 +290,9 @@ for kernel in copy_along, copy_down:
     kernel[(SIDE // 32, SIDE // 32), (32, 32)](copied, matrix)
     check(copied, matrix)
 
+# %% [markdown]
+# (This page's sizes fit their blocks, so its kernels have no guard.)
+
 # %%
 plot_requests({"copy_along": lanes_at(), "copy_down": lanes_at(stride=SIDE)})
 
@@ -317,7 +320,7 @@ compare({"x to the column": copies[copy_along],
 # The *block* needs the same sectors in both.
 # So this time somebody does need the rest of each sector: a sector holds eight columns, and each warp of the block has a column of its own.
 # In the loads that helps: L1 asks L2 for each sector once, as in the other copy.
-# In the stores it does not: L1 passes on what each request stores, 32 sectors at a time.
+# In the stores it does not: L1 passes on what each request stores, 32 sectors at a time. (Memory reads no more for that: 268 MB in both copies.)
 #
 # **Is it the stores that are slow?** Go down a column on one side alone. Such a kernel is no copy but a *transpose*, which swaps rows and columns; it moves as many numbers, by the same blocks:
 
@@ -396,18 +399,18 @@ plot_requests({"IN_A_ROW, k = 0": lanes_at(stride=4),
 # **Predict.** Does a cache make up for these sectors, in the loads and in the stores?
 
 # %% tags=["timing", "hide-input"]
-# Measures both places.
+# Measures both places, in the loads and in the stores.
 COPIED = 2**26
 names = {"a block apart": BLOCK_APART, "in a row": IN_A_ROW}
-fours = {name: measure(copy_in_turn)[COPIED // 1024, 256](
-    dst.ravel(), src.ravel(), places, places)
-    for name, places in names.items()}
+fours = {(load, store): measure(copy_in_turn)[COPIED // 1024, 256](
+    dst.ravel(), src.ravel(), names[store], names[load])
+    for store in names for load in names}
 
 compare(fours, "sectors from L2 per warp", "sectors to L2 per warp", "µs",
-        by="a thread's four")
+        by=("a thread's loads", "its stores"))
 
 # %% [markdown]
-# In the loads it does: L1 asks L2 for hardly more. In the stores it does not: nearly four times as many sectors arrive in L2, and the copy takes 1.9 times as long.
+# In the loads it does: L1 asks L2 for hardly more. In the stores it does not: nearly four times as many sectors arrive in L2, and the launch takes 1.9 times as long, whatever its loads do. (Where the two differ, numbers change places: that is no copy.) With the loads alone in a row, it is even the fastest of the four; why, these counters do not say.
 
 # %% [markdown]
 # ## Four neighbours at once
@@ -438,7 +441,7 @@ sum_rows_by_warps[SIDE // 2, 64](sums, matrix)
 check(sums, matrix.sum(axis=1))
 
 # %% [markdown]
-# And then every 32nd four:
+# And then every 32nd four (`load4` needs rows whose length is a multiple of 4):
 
 # %%
 @cuda.jit
@@ -494,7 +497,7 @@ compare({"every 32nd number": by_ones, "every 32nd four": by_fours},
 # %% [markdown]
 # ## On your own
 #
-# ★ How many sectors does a request of `float64` with stride 2 touch? And one of `int8` with stride 32? Guess, then ask `plot_sectors`.
+# ★ How many sectors does a request of `float64` with stride 2 touch? And one of `int8` with stride 32? Guess, then ask `plot_sectors(lanes_at(0, 2, 8), 8)` and `plot_sectors(lanes_at(0, 32, 1), 1)`.
 #
 # <details><summary>Answer</summary>
 #

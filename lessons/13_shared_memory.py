@@ -28,7 +28,7 @@ device
 # ## Rows in, columns out
 #
 # A *transpose* turns the rows of a matrix into columns.
-# The simplest kernel gives each thread one element to load, and to store at its new place.
+# The simplest kernel gives each thread one element to load, and to store at its new place. (The sizes here are multiples of the block's, so no transpose needs a guard.)
 #
 # **Predict.** How many sectors does a warp's load touch, and how many its store?
 
@@ -75,6 +75,7 @@ run
 # Every block that runs there gets a part of it.
 #
 # - *Who sees it?* In Numba, the threads of the block and no others.
+# - *How large may it be?* 48 KB for a block, and more [if it asks](18_how_much_shared_memory.ipynb).
 # - *How long does it last?* As long as the block runs.
 # - *What is in it at first?* Nothing to rely on.
 
@@ -82,7 +83,7 @@ run
 # Begin with one row: each block reverses its elements. Each thread leaves one there, and takes another thread's. Two lines are new.
 #
 # - `cuda.shared.array(THREADS, float32)` makes one array for the block, not one for each thread. Its shape must be known when the kernel is compiled: a number, or a name from outside the kernel.
-# - `cuda.syncthreads()` is the **barrier**: no thread of the block passes it before all have reached it. So none takes a number before it is there.
+# - `cuda.syncthreads()` is the **barrier**: no thread of the block passes it before all have reached it. So none takes a number before it is there. (To fill the same tile again takes [another barrier](15_barriers_and_races.ipynb).)
 #
 # The piece of data that a block holds there is its **tile**.
 
@@ -126,7 +127,7 @@ def reverse_too_soon(out, a):
 emulate(reverse_too_soon)[N // THREADS, THREADS](out, a)
 
 # %% [markdown]
-# Half of the cells were read before anything was in them. (*RAW*, read after write: a load that should come after a store, and need not.)
+# Half of the cells were read before anything was in them. (*RAW*, read after write: a load that should come after a store, and that nothing makes wait.)
 # That is so in the emulator's order of warps. A GPU has its own, and reports nothing: the result may even be right by luck, as in [Wait for one another](15_barriers_and_races.ipynb).
 #
 # ## Turn it in a tile
@@ -169,7 +170,7 @@ run.coalescing.sectors / run.coalescing.requests
 #
 # ## What did it save?
 #
-# What L1 does by itself, a tile need not do.
+# Has the tile paid? For that you must know how fast any transpose can be.
 # Each version reads every number and writes it, and so does a copy by the same blocks.
 # Its time is a **floor**: no version with this launch can be expected to take less.
 
@@ -221,7 +222,7 @@ compare(turns, "µs", "sectors from L2 per warp", "sectors to L2 per warp",
 
 # %%
 def column(row_length=8192):
-    """The lanes of a column, in rows that are so many numbers long."""
+    """The lanes of a column, in rows of this length."""
     return plot_places([4 * row_length * lane for lane in range(32)])
 
 
@@ -235,6 +236,8 @@ explore(column, row_length=[8192, 8200, 8193, 32, 33])
 # If so, longer rows of the *matrix* must do as much, with no tile at all. (The numbers beyond 8,192 are only there to move the rows apart.)
 #
 # **Predict.** Lengthen the rows where a kernel goes down a column: those of `src` for *loads down*, of `dst` for *stores down*. Which of the two gains?
+#
+# (*Cycles by places* are those of a warp's requests by the rule, *data path cycles* those that the GPU counted.)
 
 # %% tags=["timing", "hide-input"]
 # Measures them where one matrix has longer rows: of a tile or a copy, `src`.
@@ -267,9 +270,9 @@ compare(rows, {"cycles by places": lambda row: row[1]},
 # %% [markdown]
 # Two things the rule does not explain.
 #
-# *Cycles by places* are those of a warp's requests, by the rule. The data path takes two to four more. But where the lanes of a column in the matrix have several places, it takes some ten more, and the counter does not say what for.
+# The data path takes two to four cycles more than the rule says. But where the lanes of a column in the matrix have several places, it takes some ten more, and the counter does not say what for.
 #
-# And the tile of 32 has as long a queue as *loads down*, but the data path is idle for more of the time. Its warps also store to the tile and wait at a barrier; whether it is that, no launch here tells.
+# And the tile of 32 has as long a queue as *loads down*, but the data path is idle for more of the time. Its warps also store to the tile and wait at a barrier. But those of the tile of 33 do so, too, and lose little; whether queue and barrier together do it, no launch here tells.
 
 # %% [markdown]
 # ## Nine loads for one number?
@@ -403,14 +406,14 @@ compare({"a copy": floor, "no tile": direct, "a tile": tiled},
 # *What could it save?* Only what lies above the floor, a quarter of the time without a tile.
 # And behind L1 it saves nothing: with a tile and without it, a warp fetches as many sectors from L2. L1 already served eight loads of nine.
 #
-# *What did it cost?* A warp issues twice as many instructions. Most of the new ones compute indices, those of the loop and those of the tile, as `assemble` shows.
-# They take four fifths of the **issue slots**, the cycles in which a scheduler could issue one. Four fifths of 442 µs are more than 268: so issuing alone takes longer than the whole kernel did without a tile.
+# *What did it cost?* A warp issues twice as many instructions. Most of the new ones compute indices, those of the loop and those of the tile. (The [machine code](16_own_memory.ipynb) shows it.)
+# They take four fifths of the issue slots, the cycles in which a scheduler could issue one. Four fifths of 442 µs are more than 268: so issuing alone takes longer than the whole kernel did without a tile.
 
 # %% [markdown]
 # Was it the tile, or the instructions that came with it?
 # To part them you need a **control**, a launch that differs in one thing only.
 #
-# This pair differs in the tile, and in few instructions.
+# This pair comes near: it differs in the tile, and in few instructions.
 # Its array is *padded*, with four zeros before it and four behind it. Then no index needs a test, and no loop fills the tile.
 # And `i` is a `uint32`. With a signed index Numba adds instructions for the case that it is negative, since `a[-1]` is the last element.
 
@@ -454,12 +457,13 @@ padded, padded_tiled = controls
 compare({("", "a copy"): floor, ("as it is", "no tile"): direct,
          ("as it is", "a tile"): tiled,
          ("padded", "no tile"): padded, ("padded", "a tile"): padded_tiled},
-        "µs", "instructions per warp", by=("array", "kernel"))
+        "µs", "sectors from L2 per warp", "instructions per warp",
+        by=("array", "kernel"))
 
 # %% [markdown]
 # Here the tile adds only 11 instructions, and 5% to the time in place of two thirds. So the tile itself costs little: most of the loss came with the other instructions.
 #
-# But it gains nothing, either: presumably L1 serves the other kernel as well.
+# But it gains nothing, either: L1 serves the other kernel as well, and both fetch as many sectors from L2.
 #
 # ## When a tile pays
 #

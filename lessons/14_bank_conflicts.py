@@ -12,7 +12,7 @@
 # - remove conflicts with a column of padding or with a swizzle
 # - estimate from a GPU's counters what their removal can save
 #
-# **What you'll need:** [kernels, blocks and threads](01_first_kernel.ipynb), [requests](12_coalescing.ipynb), and [shared arrays, barriers and the data path](13_shared_memory.ipynb).
+# **What you'll need:** [kernels, blocks and threads](01_first_kernel.ipynb), [walks](11_memory_hierarchy.ipynb), [requests](12_coalescing.ipynb), and [shared arrays, barriers and the data path](13_shared_memory.ipynb).
 
 # %%
 from math import gcd
@@ -153,7 +153,7 @@ check(out, hop_spec(2, 1))
 run
 
 # %% [markdown]
-# Each request of the load in the loop has one conflict.
+# The loop makes 1,024 of these requests, and each has one conflict. (The other 32 are stores.)
 #
 # <details><summary>For the curious: why two loops?</summary>
 #
@@ -226,6 +226,7 @@ plot_banks([4 * (lane // 5) for lane in range(32)])
 #
 # One word for all lanes, as with stride 0, is a **broadcast**; several words, of which some go to several lanes, are a **multicast**.
 # Neither is a conflict.
+# Nor do stores to one word queue. But which lane's number stays is open: a race, as [the next page](15_barriers_and_races.ipynb) shows.
 
 # %% [markdown]
 # ## Narrower and wider elements
@@ -238,7 +239,7 @@ plot_banks([4 * (lane // 5) for lane in range(32)])
 # - *16 bytes:* quarter warps, in the same way.
 
 # %%
-def draw_request(stride=2, itemsize=float64.bitwidth // 8):
+def draw_request(stride=2, itemsize=8):
     """The request of a warp whose lanes are `stride` elements apart."""
     return plot_banks(strided(stride, itemsize), itemsize)
 
@@ -415,7 +416,7 @@ plot_tile_banks(bank(4 * padded(rows_33, columns_33)), COLUMN, padding=1)
 # And it occurs once in every column, so a column never comes to a bank twice.
 # This is a **swizzle**.
 # Stores and loads must both use it.
-# (With 32 rows it needs a multiple of 32 columns: with 24, `16 ^ 8` is 24, in the next row.)
+# (With 32 rows it needs a multiple of 32 columns: with 24, `16 ^ 8` is 24, in the next row. A taller tile takes `row % 32 ^ column`.)
 
 # %%
 def swizzled(row, column):
@@ -534,9 +535,9 @@ compare({(width, WIDTHS[width]): m for width, m in timed.items()},
         by=("words per row", "wavefronts per load"))
 
 # %% [markdown]
-# The table has the cycles of the kernel, and the conflicts of one multiprocessor. (All have nearly the same share.)
+# The table has the cycles of the kernel, and the conflicts of one multiprocessor. (We divide those of the GPU by its multiprocessors, as if all had the same share.)
 #
-# Each conflict keeps the data path busy for one cycle. At worst the kernel waits for each of them, and for nothing else meanwhile. Then the conflicts are just the cycles that a repair saves.
+# Each conflict keeps the data path busy for one cycle. At worst a kernel with many warps waits for each of them, and for nothing else meanwhile. Then the conflicts are just the cycles that a repair saves.
 # So divide the conflicts by the cycles: with rows of 32 that is 124 of 251 thousand, nearly half.
 #
 # **Predict.** For which lengths does a repair save nearly as much as that, and for which much less?
@@ -554,7 +555,7 @@ plot_exposed([*at_most], [*at_most.values()], [*saved.values()])
 # Where the queue is short, most of it is hidden, and with two wavefronts a repair is hardly worth its line. With 32 it saves most of what it can.
 #
 # So count before you repair: a kernel's own conflicts and cycles say how much there is to gain at most.
-# That holds with many warps at work, as here: two blocks of 32 warps on each multiprocessor.
+# (Here there are many warps: two blocks of 32 on each multiprocessor.)
 #
 # ## What changed
 #
@@ -655,7 +656,7 @@ task.check(turn_float64)
 # %% [markdown]
 # <details><summary>For the curious: other counts</summary>
 #
-# That counter has more than the rule counts: in these transposes, up to 0.2 a request. We take it for waiting on other traffic.
+# Nsight Compute's counter of conflicts has more than the rule counts: in these transposes, up to 0.2 a request. We take it for waiting on other traffic.
 #
 # The first CUDA GPUs had 16 banks and served half a warp at a time; older texts count by that rule.
 #

@@ -102,7 +102,7 @@ plot_intervals([store_own(6), load_next(6)])
 #
 # This is the whole page in one rule: **two threads of a block that touch one cell in one interval race, unless both only load it.**
 # A barrier between the two accesses settles which comes first.
-# (Two exceptions come below: lanes of one warp have a barrier of their own, and *atomics* need none.)
+# (More comes below: lanes of one warp have a barrier of their own, and *atomics* on one cell do not race with one another.)
 #
 # ## Read after write
 #
@@ -248,7 +248,7 @@ run = emulate(last_wins)[1, 256](out, a)
 
 # %% [markdown]
 # So the kernel must say who stores: each thread to a cell of its own, or, with `if thread < 32` before the line, one warp for all.
-# What if all should have a part in a cell, as in a sum, `count[0] += 1`? No barrier helps here either. That takes an *atomic*: see [Send a result from block to block](19_from_block_to_block.ipynb).
+# What if all should have a part in a cell, as in a sum, `count[0] += 1`? No barrier helps here either. That takes an *atomic*: see [Let blocks meet in L2](19_from_block_to_block.ipynb). (Before a thread then loads the sum, all wait at a barrier, as ever.)
 
 # %% [markdown]
 # ## Both barriers of a loop
@@ -290,7 +290,7 @@ wrong, run.races
 # After its load, a fast warp goes on to store the next tile, while a slow one still loads from this one: a WAR that reaches into the loop's next iteration.
 #
 # Wrong are sums of threads 31, 63 and so on, each the last of its warp, whose neighbour is in the next warp.
-# There are 32 such pairs, and the report counts each pair once. Why are only 27 sums wrong? Five warps were lucky: in each round they came before the next warp.
+# There are 32 such pairs, and the report counts each pair once. Why are only 27 sums wrong? Five warps were lucky: in each round they loaded before the next warp stored.
 # So the report has what *may* go wrong, and the answer what did, in this order of the warps.
 
 # %% [markdown]
@@ -323,7 +323,7 @@ explore(draw_relay, before=[True, False], after=[True, False])
 
 # %%
 def make_safe_relay(more):
-    """`relay` with so many barriers more than it needs in a round."""
+    """`relay` with some barriers more in a round than it needs."""
     @cuda.jit
     def safe_relay(out, a):
         """Tile by tile, each thread adds up what its neighbour stored."""
@@ -353,7 +353,7 @@ compare(safe, {"ns a round": lambda m: 1000 * m.median_us / ROUNDS},
         by="more barriers in a round")
 
 # %% [markdown]
-# Each of them makes a round longer, though there is nothing left to wait for.
+# Each of them makes a round of this block longer, though there is nothing left to wait for.
 # So put a barrier where the rule asks for one, and nowhere else.
 #
 # ## Right by luck
@@ -391,8 +391,8 @@ compare(safe, {"ns a round": lambda m: 1000 * m.median_us / ROUNDS},
 # ## A barrier in a branch
 #
 # What if a block has more threads than elements?
-# Here the work is in a branch, and the barrier with it. Of 64 threads, 40 come to it. What happens to them?
 # (`assert_barriers` asks whether each barrier was reached by all threads of the block.)
+# Here the work is in a branch, and the barrier with it. Of 64 threads, 40 come to it. What happens to them?
 
 # %%
 @cuda.jit
@@ -473,14 +473,14 @@ def hand_over_spec(a):
 halves = np.zeros(128, np.float32)
 run = emulate(hand_over_wrong)[1, 256](halves, a)
 check(halves, hand_over_spec(a))
-run.races, run.races.minor
+run.races.minor
 
 # %% [markdown]
 # All values are right, and `races.minor` lists a race: the emulator ran the `if` before the `else`.
 # But lanes that diverge may run in either order: an H200 gave wrong values in each of 1,000 launches.
 #
 # `cuda.syncwarp()` is a barrier for the lanes of one warp, and waits for no other warp.
-# All lanes must come to it, so the branch is cut in two: even lanes store, all lanes wait, odd lanes load.
+# All lanes must come to it, also those with no work, so the branch is cut in two: even lanes store, all lanes wait, odd lanes load.
 
 # %%
 @cuda.jit
@@ -605,8 +605,8 @@ task.check(largest)
 # %% [markdown]
 # ## In practice
 #
-# `compute-sanitizer --tool racecheck` looks at shared memory only, and passes over stores of equal values.
-# Of 112 kernels with a race in this course's tests it reports 67; most of the others race in global memory.
+# `compute-sanitizer --tool racecheck` looks at shared memory only, and passes over stores of equal values, and over an atomic beside a plain access.
+# Of 112 kernels with a race in this course's tests it reports 67; most of the others race in global memory. The rule is the same there, and `emulate` looks there, too.
 #
 # The emulator needs no luck, but it sees only this launch: another size or other data may reach another line.
 #

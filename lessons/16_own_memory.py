@@ -133,7 +133,7 @@ plot_times([m.kernel for _, m in (indexed, named)],
 # In `count_by_index` nobody knows the face before the throw. So the compiler puts the counts where there are addresses. Where?
 
 # %% [markdown]
-# `assemble` shows the machine instructions behind each line of a kernel, each once, however often it is executed. (`by_index` alone prints all lines; here are those that touch `mine`.)
+# `assemble` shows the machine instructions behind each line of a kernel, each once, however often it is executed. The number before the colon counts them; `.128` moves four cells of a thread at once. (`by_index` alone prints all lines; here are those that touch `mine`.)
 # A load is an `LD`, a store an `ST`, and the next letter is the memory: `G` for global, `S` for shared.
 # Which letter stands in the line that counts?
 
@@ -218,7 +218,7 @@ def count_dealt(counts, shift, mask, throws):
 # %% tags=["timing", "hide-input"]
 # Deals the dice of a warp to its lanes in four ways, and counts pieces.
 def pieces(faces, size):
-    """How many pieces of so many bytes a warp touches at a throw."""
+    """How many pieces of this size a warp touches at a throw."""
     at = np.sort((128 * faces + 4 * (THREADS & 31)).reshape(-1, 32) // size)
     return np.mean(1 + np.count_nonzero(np.diff(at), axis=1))
 
@@ -236,8 +236,8 @@ for name, (shift, mask) in DEALS.items():
                    pieces(fallen, 32), pieces(fallen, 128))
 
 compare(dealt,
-        {"sectors of a request": lambda row: row[1],
-         "lines of a request": lambda row: row[2]},
+        {"sectors of a request, mean": lambda row: row[1],
+         "lines of a request, mean": lambda row: row[2]},
         "µs", "sectors to L2 per warp", by="the dice of a warp")
 
 # %% [markdown]
@@ -245,7 +245,7 @@ compare(dealt,
 # From the second to the third, only the sectors become more, by the same factor of 3.4, and it takes 3.2 times as long.
 # So it is the sectors that take most of the time, and the lines a little.
 #
-# Do they come from memory? The loads do not even leave the multiprocessor: L1 delivers them. But L1 passes every store on to L2, sector by sector: the last column has those of 4,096 throws.
+# Do they come from memory? The loads do not even leave the multiprocessor: L1 delivers them. But L1 passes every store on to L2, sector by sector: the last column has those of 4,096 throws. Whether warps wait more for their loads or for room to store, no launch here tells.
 #
 # ## Is there a better place?
 #
@@ -334,7 +334,7 @@ compare(limits, {"bytes of local memory": lambda it: it.stack,
         by="registers allowed")
 
 # %% [markdown]
-# With 38 the compiler still finds room for all, and with 36 it begins to spill. But only 32 let the second block in, and then 16 values have their room in local memory.
+# With 38 the compiler still finds room for all, and with 36 it begins to spill. But only 32 let the second block in, and then 16 values have their room in local memory. (A thread's registers are given out in eights, so 36 and 38 take as many as 40.)
 #
 # **Predict.** Does the second block pay for it?
 
@@ -350,20 +350,20 @@ for name, kernel in (("as the compiler likes", thrower()),
           for blocks in (gpu.MULTIPROCESSOR_COUNT, launch[0])))
 
 compare(thrown,
-        {"µs, 132 blocks": lambda row: row[1].median_us},
+        {"µs, 264 blocks": lambda row: row[2].median_us,
+         "µs, 132 blocks": lambda row: row[1].median_us},
         "instructions per warp", "issue slots used, %", "waits most for",
-        {"µs, 264 blocks": lambda row: row[2].median_us},
         by="registers allowed")
 
 # %% [markdown]
 # By far, the second block does not pay.
-# Look at the 132 blocks first, one on each multiprocessor with either kernel: nothing differs but the limit. The kernel that spills takes seven times as long, for 1.5 times as many instructions. Its warps wait for local memory, and those of the other never do.
+# Look at the 132 blocks first, one on each multiprocessor with either kernel: nothing differs but the limit. The kernel that spills takes six to seven times as long (by its cycles and by the clock), for 1.5 times as many instructions. Its warps wait for local memory, and those of the other never do.
 #
-# With twice as many blocks, the free kernel runs them one after another, and takes twice as long. The limited one runs them together, and takes 1.8 times as long.
+# With twice as many blocks, the free kernel runs them one after another, and takes twice as long. The limited one runs them together, and gains little or nothing: 1.8 times as long by the clock, twice by its cycles.
 # The free kernel does not even lack warps: with one block it already uses 88% of its issue slots, so a second one beside it could save an eighth at most.
 
 # %% [markdown]
-# The rule: if registers keep warps out, try smaller blocks first. Before you limit registers, ask `assemble` what will be spilled, and whether another block then fits.
+# The rule: if registers keep warps out, try smaller blocks first. (They are not timed here: this kernel has little use for more warps.) Before you limit registers, ask `assemble` what will be spilled, and whether another block then fits.
 
 # %% [markdown]
 # ## One number for all lanes
@@ -376,7 +376,7 @@ compare(thrown,
 
 # %%
 def make_walk(cells):
-    """A kernel that walks in a circle of so many cells, 17 at a step."""
+    """A kernel that walks in a circle of this length, 17 cells at a step."""
     circle = np.roll(np.arange(cells, dtype=np.uint32), -17)
 
     @cuda.jit
@@ -488,7 +488,7 @@ plot_homes(4 * gpu.MAX_REGISTERS_PER_MULTIPROCESSOR,
            cuda.current_context().get_memory_info().total)
 
 # %% [markdown]
-# The darker, the nearer. Local memory is in no box: there go a thread's numbers whose index only the data know, and those that find no register.
+# The darker, the nearer. Local memory is in no box: there go a thread's numbers whose index only the data knows, and those that find no register.
 #
 # The counts of our dice: one thread needs each of them, but only the data knows its index. So they belong in a column of shared memory.
 

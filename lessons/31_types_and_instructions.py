@@ -548,7 +548,7 @@ compare(times, "µs", "instructions per warp", "issue slots used, %",
 # *five_ways* executes four times as many instructions as *five_ways_narrow*: they fill most of its issue slots, and it takes a third longer. Whether for the slots or for its float64, we have not separated. The narrow one leaves most slots empty. So `fastmath`, which takes a third of its instructions away, saves no time.
 
 # %% [markdown]
-# And *save*, the slow one, executes hardly more than *save_narrow*. Its slots are 56% used, its memory 17%, its float64 units, at two cycles for each operation, 85% (`120 · 2 · 993 warps per scheduler / 281,888 cycles`).
+# And *save*, the slow one, executes hardly more than *save_narrow*. Its slots are 56% used, its memory 17%, its float64 units, at two cycles for each operation, 84% (`120 · 2 · 993 warps per scheduler / 282,365 cycles`).
 #
 # Fewer instructions save time where a kernel is short of issue slots, and takes longer than its blocks take to start; fewer in float64, where it is short of float64 units.
 #
@@ -594,18 +594,18 @@ compare(less, "µs", "instructions per warp", "issue slots used, %",
             "global or local memory", 0 if m.waits else np.nan)}, by="kernel")
 
 # %% [markdown]
-# Without memory traffic it takes 23 µs less. Half of the arithmetic gone saves more, 28 µs.
+# Without memory traffic it takes 22 µs less. Half of the arithmetic gone saves more, 29 µs.
 # The issue slots said so: `save_narrow` uses most of them. While some of its warps wait for memory, others compute, which hides a part of the wait.
 #
 # So **find what is busy; a wait only says where to look.** And to be sure, take it away and see.
 #
 # ## What does a division cost?
 #
-# The start of the blocks hid it. So let each thread divide 64 times, and subtract the time of the same loop with a product. (The compiler makes each product a subtraction.)
+# The start of the blocks hid it. So let each thread divide 64 times, and subtract the time of the same loop with a product.
 #
 # <details><summary>For the curious: why the divisor changes, and what `^` is for</summary>
 #
-# Of one divisor the reciprocal would be estimated once, before the loop. And `^` merges the results: what nobody uses is not computed.
+# Of one divisor the reciprocal would be estimated once, before the loop. And `^` merges the results: what nobody uses is not computed. The other `^`, before the product, keeps the compiler from making each product a subtraction.
 #
 # </details>
 
@@ -629,7 +629,7 @@ def make_often(T, step):
 
 # %%
 def product(number, width):
-    return number * width
+    return (number ^ width) * width
 
 
 def quotient(number, width):
@@ -637,17 +637,22 @@ def quotient(number, width):
 
 
 def quotient_known(number, width):
-    return uint32(number + width) // WIDTH
+    return uint32(number ^ width) // WIDTH
+
+
+def quotient_large(number, width):
+    return (number << int64(32)) // width
 
 
 # %% tags=["timing", "hide-input"]
-# Measures six steps, each of them a billion times.
-STEPS = {"no division, uint32": (uint32, np.uint32, product),
+# Measures seven steps, each of them a billion times.
+STEPS = {"a product, uint32": (uint32, np.uint32, product),
          "by 1,000, uint32": (uint32, np.uint32, quotient_known),
          "two uint32": (uint32, np.uint32, quotient),
          "two int32": (int32, np.int32, quotient),
          "two uint64": (uint64, np.uint64, quotient),
-         "two int64": (int64, np.int64, quotient)}
+         "two int64": (int64, np.int64, quotient),
+         "two int64, one large": (int64, np.int64, quotient_large)}
 often = {}
 for name, (T, dtype, step) in STEPS.items():
     kernel, some = make_often(T, step), np.zeros(1000, dtype)
@@ -667,9 +672,9 @@ compare(often, {"instructions per step": each_step}, "µs",
         "issue slots used, %", by="step")
 
 # %% [markdown]
-# Beyond the loop without a division, divisions of `uint32` take 941 µs, and those by a number that the compiler knows 128, though that kernel leaves two fifths of its issue slots empty; whether for want of warps, we have not traced.
+# Beyond the products, divisions of `uint32` take 883 µs, and those by a number that the compiler knows 107.
 #
-# Two `int32` take half as long again as two `uint32`. Their quotient is an `int64` by the second rule, and is divided as one. The routine, as in both rows below, is for larger numbers; it does not run here. Only of two `uint32` does the compiler know that 32 bits suffice; the others test that as they run. And as `//` rounds down, a signed quotient is corrected where it is negative.
+# Two `int32` take half as long again as two `uint32`. Their quotient is an `int64` by the second rule, and is divided as one. The routine, as in both rows below, is for larger numbers; only the last row runs it, and takes three times as long as the one above. Only of two `uint32` does the compiler know that 32 bits suffice; the others test that as they run. And as `//` rounds down, a signed quotient is corrected where it is negative.
 #
 # So divide unsigned numbers of 32 bits, and by a constant if there is one.
 #
@@ -723,7 +728,7 @@ table(["numbers", "one decade, µs", "ten, µs", "ten: issue slots used, %",
 #
 # So the loop does take twice as long; over ten decades the factor is 1.89. Beside one decade it matters more that blocks start, addresses are computed and numbers come from memory: that is not doubled.
 #
-# Yet with that alone, one decade in float64 would take 158 µs (`96.8 + (1,120 − 572) / 9`); it takes 144. That, too, we have not traced.
+# Yet with that alone, one decade in float64 would take 157 µs (`96.0 + (1,121 − 573) / 9`); it takes 143. That, too, we have not traced.
 
 # %% [markdown]
 # ## On your own

@@ -79,7 +79,7 @@ def draw_sides(ax):
 
 HOMES = (  # left, top, width, height, text, and the share of colour
     (0, 0, 1, 1, "if the compiler knows its index:\nregisters, {registers}", 0.6),
-    (1, 0, 1, 1, "if only the data know it:\na column of shared memory", 0.45),
+    (1, 0, 1, 1, "if only the data knows it:\na column of shared memory", 0.45),
     (0, 1, 2, 1, "shared memory, {shared}, and a barrier", 0.45),
     (0, 2, 1, 1, "if all lanes want one cell:\nconstant memory, {constant}", 0.2),
     (1, 2, 1, 1, "if each wants its own:\nglobal memory, {memory}", 0.1),
@@ -101,7 +101,7 @@ def plot_homes(registers, shared, constant, memory, ax=None):
     return Picture(
         ax.figure,
         "Who needs a number? One thread: if the compiler knows its index, registers, "
-        f"{sizes['registers']} in a multiprocessor; if only the data know it, a column "
+        f"{sizes['registers']} in a multiprocessor; if only the data knows it, a column "
         f"of shared memory. The threads of a block: shared memory, {sizes['shared']}, "
         "and a barrier. All threads, only to read: if all lanes want one cell, "
         f"constant memory, {sizes['constant']}; if each wants its own, global memory, "

@@ -247,7 +247,7 @@ CLAIMS = {
     "four bytes for each thread are only two thirds of what memory needs": lambda it: (
         0.65 < 4 * THREADS / (1e6 * in_flight(it, 64 * MB, GB, "memory")) < 0.69
     ),
-    "With 64 times as many walkers, so many times the bytes arrive, and the launch "
+    "With 64 times as many walkers, 64 times as many bytes arrive, and the launch "
     "takes only a quarter longer": lambda it: (
         it.crowds[64].bytes == 64 * it.crowds[1].bytes
         and 1.2 < it.crowds[64].median_us / it.crowds[1].median_us < 1.3

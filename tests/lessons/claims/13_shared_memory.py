@@ -240,7 +240,7 @@ CLAIMS = {
         and about("32", each(at(it, "stores down", width), "l2_write_sectors"))
         for width in (8200, 8193)
     ),
-    "The data path takes two to four more": lambda it: all(
+    "The data path takes two to four cycles more than the rule says": lambda it: all(
         2 <= beyond(it, *row) < 4 for row in it.every if not several(*row)
     ),
     "where the lanes of a column in the matrix have several places, it takes some ten "

@@ -308,7 +308,7 @@ CLAIMS = {
         and about("251", cycles(row(it, 32)) / 1000)
         and 0.48 < bound(it, 32) < 0.5
     ),
-    "two blocks of 32 warps on each multiprocessor": lambda it: all(
+    "two blocks of 32 on each multiprocessor": lambda it: all(
         # of at most 64 warps, and between two blocks of 32 there is a gap
         54 < 0.64 * m.counters["occupancy_percent"] <= 64
         for m in it.timed.values()

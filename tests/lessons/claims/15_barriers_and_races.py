@@ -276,7 +276,8 @@ CLAIMS = {
         lambda it: {"RAW", "WAR"} == {*relayed(it, False, False)[0]}
     ),
     # the control: nothing but the number of barriers differs
-    "Each of them makes a round longer, though there is nothing left to wait for": (
+    "Each of them makes a round of this block longer, though there is nothing left to "
+    "wait for": (
         lambda it: it.safe[0].median_us < it.safe[1].median_us < it.safe[8].median_us
     ),
     "More barriers than these two would be right as well": lambda it: (
