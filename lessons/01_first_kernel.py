@@ -134,7 +134,7 @@ with expect(ValueError):
 # %% [markdown]
 # Why is there a limit?
 # Because a **block** (CUDA also says *thread block* or **CTA**) is never split: its threads may share a fast memory and wait for one another.
-# So all of it must fit into one place, a **multiprocessor** (NVIDIA says *streaming multiprocessor*, **SM**). That sets a limit; CUDA's own is lower, 1,024 threads, half of what an H200's multiprocessor holds.
+# So all of it must fit into one place, a **multiprocessor** (NVIDIA says *streaming multiprocessor*, **SM**); CUDA allows it 1,024 threads.
 #
 # A GPU consists of many multiprocessors. Each has arithmetic units, a fast memory, and room for a limited number of threads.
 # `cuda.get_current_device()` returns the properties of your GPU; the emulator returns an H200's.
@@ -348,7 +348,7 @@ plot_stages({"compiled loop": loop, "GPU": trip(MANY)})
 # %% [markdown]
 # Here the loop wins: of the GPU's steps, copying there takes longest, and copying there and back takes longer than the whole loop.
 # But launching and waiting take less than a thirtieth of the loop's time, and a second addition needs no more copies.
-# If the second loop and the second launch take as long as the first, the GPU is ahead from then on.
+# If a second loop and launch take as long, the GPU is ahead from then on.
 # So **leave arrays on the device**, and bring them back when all the work is done.
 #
 # Most of "launch and wait" is the call, in which the CPU hands the launch over.
@@ -395,7 +395,7 @@ compare({t: pair for t, *pair in zip(sizes, nothing, adding, strict=True)},
 # %% [markdown]
 # With small blocks, adding takes as long as doing nothing, within 3%: the GPU is busy starting blocks, about 1,600 in each microsecond (524,288 blocks of 32 threads in 319 µs).
 # With 256 threads a block, the kernel's own work shows: adding takes longer than starting the blocks does.
-# Of these four, 256 is the fastest, and a good first choice. Blocks of 1,024 start soonest of all and yet take longer; why, these times do not say.
+# Of these four, 256 is the fastest, and a good first choice. (Why, these times do not say.)
 #
 # ## More elements than threads
 #

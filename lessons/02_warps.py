@@ -128,7 +128,7 @@ compare(dict(zip((48, 96), zip(counted, timed, strict=True), strict=True)),
         "active share, %", "instructions", "µs", by="threads per block")
 
 # %% [markdown]
-# The GPU takes a third longer, too. (The instructions are of 3,072 numbers in the emulator, the times of 4,096 times as many.)
+# The GPU takes a third longer, too. (Its time is of many more numbers.)
 # So make the size of a block a multiple of 32.
 
 # %% [markdown]
@@ -275,8 +275,12 @@ film
 # One group of lanes after the other leaves the loop, and the eight lanes with the number three go on alone, to round seven.
 # Then all lanes store together.
 #
-# But why are the fewest lanes at step 6, in the first round? Of the numbers still in the loop only the threes are odd, so eight lanes take the `else` of line 7, which the emulator executes as a branch.
+# <details><summary>For the curious: why are the fewest lanes at step 6, in the first round?</summary>
+#
+# Of the numbers still in the loop only the threes are odd, so eight lanes take the `else` of line 7, which the emulator executes as a branch.
 # The machine code has no branch there: each lane computes both values, and selects one.
+#
+# </details>
 #
 # Now for a thousand random numbers, of which the figure shows the first warp:
 
@@ -323,7 +327,6 @@ compare({"mixed": (mixed, walks[0]), "by length": (tidy, walks[1])},
         by="order")
 
 # %% [markdown]
-# (Counted for 1,024 numbers, timed for 1,024 times as many.)
 # Sorting halves the instructions: numbers with nearly equally many steps now share a warp, so nearly all lanes are in the loop as long as their warp.
 # Here we sorted by the answer. A program sorts by what it knows, such as the length of a list, and only if that takes less than it saves.
 

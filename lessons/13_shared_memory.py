@@ -268,11 +268,13 @@ compare(rows, {"cycles by places": lambda row: row[1]},
 # *Stores down* has a shorter queue now, too, and gains nothing: it sends on as many sectors. To save those, turn the kernel round (*loads down*), or take a tile.
 
 # %% [markdown]
-# Two things the rule does not explain.
+# <details><summary>For the curious: what the rule does not explain</summary>
 #
 # The data path takes two to four cycles more than the rule says. But where the lanes of a column in the matrix have several places, it takes some ten more, and the counter does not say what for.
 #
 # And the tile of 32 has as long a queue as *loads down*, but the data path is idle for more of the time. Its warps also store to the tile and wait at a barrier. But those of the tile of 33 do so, too, and lose little; whether queue and barrier together do it, no launch here tells.
+#
+# </details>
 
 # %% [markdown]
 # ## Nine loads for one number?

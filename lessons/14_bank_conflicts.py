@@ -239,7 +239,7 @@ plot_banks([4 * (lane // 5) for lane in range(32)])
 # - *16 bytes:* quarter warps, in the same way.
 
 # %%
-def draw_request(stride=2, itemsize=8):
+def draw_request(stride=2, itemsize=float64.bitwidth // 8):
     """The request of a warp whose lanes are `stride` elements apart."""
     return plot_banks(strided(stride, itemsize), itemsize)
 

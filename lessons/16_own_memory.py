@@ -133,7 +133,7 @@ plot_times([m.kernel for _, m in (indexed, named)],
 # In `count_by_index` nobody knows the face before the throw. So the compiler puts the counts where there are addresses. Where?
 
 # %% [markdown]
-# `assemble` shows the machine instructions behind each line of a kernel, each once, however often it is executed. The number before the colon counts them; `.128` moves four cells of a thread at once. (`by_index` alone prints all lines; here are those that touch `mine`.)
+# `assemble` shows the machine instructions behind each line of a kernel, each once, however often it is executed. (`by_index` alone prints all lines; here are those that touch `mine`.)
 # A load is an `LD`, a store an `ST`, and the next letter is the memory: `G` for global, `S` for shared.
 # Which letter stands in the line that counts?
 
@@ -245,7 +245,13 @@ compare(dealt,
 # From the second to the third, only the sectors become more, by the same factor of 3.4, and it takes 3.2 times as long.
 # So it is the sectors that take most of the time, and the lines a little.
 #
-# Do they come from memory? The loads do not even leave the multiprocessor: L1 delivers them. But L1 passes every store on to L2, sector by sector: the last column has those of 4,096 throws. Whether warps wait more for their loads or for room to store, no launch here tells.
+# Do they come from memory? The loads do not even leave the multiprocessor: L1 delivers them. But L1 passes every store on to L2, sector by sector: the last column has those of 4,096 throws.
+#
+# <details><summary>For the curious: do warps wait for loads or for stores?</summary>
+#
+# Whether they wait more for their loads or for room to store, no launch here tells.
+#
+# </details>
 #
 # ## Is there a better place?
 #
@@ -334,7 +340,7 @@ compare(limits, {"bytes of local memory": lambda it: it.stack,
         by="registers allowed")
 
 # %% [markdown]
-# With 38 the compiler still finds room for all, and with 36 it begins to spill. But only 32 let the second block in, and then 16 values have their room in local memory. (A thread's registers are given out in eights, so 36 and 38 take as many as 40.)
+# With 38 the compiler still finds room for all, and with 36 it begins to spill. But only 32 let the second block in, and then 16 values have their room in local memory.
 #
 # **Predict.** Does the second block pay for it?
 
@@ -357,13 +363,13 @@ compare(thrown,
 
 # %% [markdown]
 # By far, the second block does not pay.
-# Look at the 132 blocks first, one on each multiprocessor with either kernel: nothing differs but the limit. The kernel that spills takes six to seven times as long (by its cycles and by the clock), for 1.5 times as many instructions. Its warps wait for local memory, and those of the other never do.
+# Look at the 132 blocks first, one on each multiprocessor with either kernel: nothing differs but the limit. The kernel that spills takes six to seven times as long, for 1.5 times as many instructions. Its warps wait for local memory, and those of the other never do.
 #
-# With twice as many blocks, the free kernel runs them one after another, and takes twice as long. The limited one runs them together, and gains little or nothing: 1.8 times as long by the clock, twice by its cycles.
+# With twice as many blocks, the free kernel runs them one after another, and takes twice as long. The limited one runs them together, and gains little or nothing: 1.8 times as long by the clock, twice by cycles.
 # The free kernel does not even lack warps: with one block it already uses 88% of its issue slots, so a second one beside it could save an eighth at most.
 
 # %% [markdown]
-# The rule: if registers keep warps out, try smaller blocks first. (They are not timed here: this kernel has little use for more warps.) Before you limit registers, ask `assemble` what will be spilled, and whether another block then fits.
+# The rule: if registers keep warps out, try smaller blocks first. Before you limit registers, ask `assemble` what will be spilled, and whether another block then fits.
 
 # %% [markdown]
 # ## One number for all lanes

@@ -672,7 +672,7 @@ compare(often, {"instructions per step": each_step}, "µs",
         "issue slots used, %", by="step")
 
 # %% [markdown]
-# Beyond the products, divisions of `uint32` take 883 µs, and those by a number that the compiler knows 107.
+# Beyond the time of the products, divisions of `uint32` take 883 µs, and those by a number that the compiler knows 107.
 #
 # Two `int32` take half as long again as two `uint32`. Their quotient is an `int64` by the second rule, and is divided as one. The routine, as in both rows below, is for larger numbers; only the last row runs it, and takes three times as long as the one above. Only of two `uint32` does the compiler know that 32 bits suffice; the others test that as they run. And as `//` rounds down, a signed quotient is corrected where it is negative.
 #

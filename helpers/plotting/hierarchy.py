@@ -101,9 +101,9 @@ def plot_homes(registers, shared, constant, memory, ax=None):
     return Picture(
         ax.figure,
         "Who needs a number? One thread: if the compiler knows its index, registers, "
-        f"{sizes['registers']} in a multiprocessor; if only the data knows it, a column "
-        f"of shared memory. The threads of a block: shared memory, {sizes['shared']}, "
-        "and a barrier. All threads, only to read: if all lanes want one cell, "
+        f"{sizes['registers']} in a multiprocessor; if only the data knows it, a "
+        "column of shared memory. The threads of a block: shared memory, "
+        f"{sizes['shared']}, and a barrier. All threads, only to read: if all lanes want one cell, "
         f"constant memory, {sizes['constant']}; if each wants its own, global memory, "
         f"{sizes['memory']}.",
     )

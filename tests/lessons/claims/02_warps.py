@@ -410,8 +410,8 @@ CLAIMS = {
         in said(looks_by_halves, 1, 32, it.seen)
     ),
     # of a mask that names lanes which do not come
-    "With half of a warp at a `syncwarp` for all lanes, and the other half at a barrier "
-    "of the block, an H200 had not ended after 20 seconds": lambda it: (
+    "With half of a warp at a `syncwarp` for all lanes, and the other half at a "
+    "barrier of the block, an H200 had not ended after 20 seconds": lambda it: (
         hangs.recorded()["mask_names_too_many"] == "not" and hangs.SECONDS == 20
     ),
     "six lanes of the last warp would be missing": lambda it: (

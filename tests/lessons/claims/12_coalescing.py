@@ -297,7 +297,9 @@ CLAIMS = {
             and faster(it.fours[load, APART], it.fours[load, "in a row"]) > 1.85
             for load in it.names
         )
-        and from_l2(it.fours["in a row", APART]) < 1.05 * from_l2(it.fours[APART, APART])
+        and near(
+            from_l2(it.fours["in a row", APART]), from_l2(it.fours[APART, APART]), 0.05
+        )
         and about("1.9", faster(it.fours[APART, APART], it.fours[APART, "in a row"]))
     ),
     "With the loads alone in a row, it is even the fastest of the four": lambda it: (

@@ -331,8 +331,8 @@ CLAIMS = {
         [32, 32, 32, 64] == [made.occupancy.warps for made in it.limits.values()]
         and 4 * 16 == it.limits[32].stack
     ),
-    "The kernel that spills takes six to seven times as long (by its cycles and by the "
-    "clock), for 1.5 times as many instructions": lambda it: (
+    "The kernel that spills takes six to seven times as long, for 1.5 times as many "
+    "instructions": lambda it: (
         about("7", limited(it, 1).median_us / free(it, 1).median_us)
         and limited(it, 1).counters["cycles"] > 6 * free(it, 1).counters["cycles"]
         and about("1.5", executed(limited(it, 1)) / executed(free(it, 1)))
@@ -354,7 +354,7 @@ CLAIMS = {
         and free(it, 2).counters["occupancy_percent"] < 50
     ),
     "runs them together, and gains little or nothing: 1.8 times as long by the clock, "
-    "twice by its cycles": lambda it: (
+    "twice by cycles": lambda it: (
         about("1.8", limited(it, 2).median_us / limited(it, 1).median_us)
         and about(
             "2.0",

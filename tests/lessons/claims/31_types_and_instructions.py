@@ -288,8 +288,8 @@ CLAIMS = {
         or {"two int32": 8, "two int64": 8, "two uint64": 16, "two uint32": 0}.items()
         <= {name: m.kinds["calls"] for name, m in made_often(it).items()}.items()
     ),
-    "is for larger numbers; only the last row runs it, and takes three times as long as "
-    "the one above": lambda it: (
+    "is for larger numbers; only the last row runs it, and takes three times as long "
+    "as the one above": lambda it: (
         max(it.N, 1000 + 64) < 2**31
         and about(
             "3.1",
