@@ -122,6 +122,8 @@ def apply(tree, edit):
     places[edit.where]()
     for spot in edit.without if edit.where != "halves" else ():
         remove(tree, spot)
+    if edit.also:
+        apply(tree, edit.also)
 
 
 def parsed(code, line):

@@ -140,6 +140,7 @@ if i % 3 == 0:
 if t == 0:
     while cuda.atomic.cas(lock, 0, 0, 1) != 0:
         pass
+    cuda.threadfence()  #-
     total[0] += 1
     cuda.threadfence()  #-
     cuda.atomic.exch(lock, 0, 0)  #= lock[0] = 0""",

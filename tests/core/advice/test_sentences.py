@@ -11,14 +11,17 @@ from numba import cuda, float32, int32
 from tests.core.advice.trying import tried
 
 
-def told(kernel, config, *arguments):
-    """The sentences of a launch's advice, of which each edit is right."""
+def told(kernel, config, *arguments, edits=None):
+    """The sentences of a launch's advice, of which each edit is right; they have one,
+    or have none, if that is asked.
+    """
 
     def fresh():
         return [it.copy() if hasattr(it, "copy") else it for it in arguments]
 
     found = tried("", kernel, config, fresh)
     assert [] == [it.found for it in found if it.edit and not it.right]
+    assert edits is None or {edits} == {it.edit is not None for it in found}
     return [it.sentence for it in found]
 
 
@@ -75,7 +78,8 @@ def test_the_first_of_several_has_a_sentence():
     assert any("put both into one integer" in it for it in sentences)
 
 
-def test_a_lock_is_released_by_a_fence_and_an_atomic():
+@pytest.mark.parametrize("fence", [False, True])
+def test_a_lock_is_released_by_a_fence_and_an_atomic(fence):
     """No barrier belongs into it."""
 
     @cuda.jit
@@ -84,6 +88,8 @@ def test_a_lock_is_released_by_a_fence_and_an_atomic():
             while cuda.atomic.cas(lock, 0, 0, 1) != 0:
                 pass
             total[0] += 1
+            if fence:
+                cuda.threadfence()
             lock[0] = 0
 
     zero = np.zeros(1, np.int32)
@@ -91,6 +97,80 @@ def test_a_lock_is_released_by_a_fence_and_an_atomic():
 
     assert sentences and all("`cuda.threadfence()`" in it for it in sentences)
     assert all("`cuda.atomic.exch(lock, 0, 0)`" in it for it in sentences)
+    assert all("right behind the loop of line" in it for it in sentences)
+
+
+@cuda.jit(device=True)
+def take(lock):
+    while cuda.atomic.cas(lock, 0, 0, 1) != 0:
+        pass
+
+
+@cuda.jit(device=True)
+def give_back(lock):
+    cuda.threadfence()
+    cuda.atomic.exch(lock, 0, 0)
+
+
+UNFENCED = {
+    "loop": """
+        while cuda.atomic.cas(lock, 0, 0, 1) != 0:
+            pass
+        total[0] += 1
+        cuda.threadfence()
+        cuda.atomic.exch(lock, 0, 0)""",
+    "exchange": """
+        while cuda.atomic.exch(lock, 0, 1) == 1:
+            pass
+        total[0] += 1
+        cuda.threadfence()
+        cuda.atomic.exch(lock, 0, 0)""",
+    "if": """
+        waiting = True
+        while waiting:
+            if cuda.atomic.compare_and_swap(lock, 0, 1) == 0:
+                total[0] += 1
+                cuda.threadfence()
+                cuda.atomic.exch(lock, 0, 0)
+                waiting = False""",
+    "break": """
+        while True:
+            if cuda.atomic.cas(lock, 0, 0, 1) == 0:
+                break
+        total[0] += 1
+        cuda.threadfence()
+        cuda.atomic.exch(lock, 0, 0)""",
+    "variable": """
+        held = 1
+        while held != 0:
+            held = cuda.atomic.cas(lock, 0, 0, 1)
+        total[0] += 1
+        cuda.threadfence()
+        cuda.atomic.exch(lock, 0, 0)""",
+    "neither": """
+        while cuda.atomic.cas(lock, 0, 0, 1) != 0:
+            pass
+        total[0] += 1
+        cuda.atomic.exch(lock, 0, 0)""",
+    "functions": """
+        take(lock)
+        total[0] += 1
+        give_back(lock)""",
+}
+
+
+@pytest.mark.parametrize("how", UNFENCED)
+def test_a_lock_that_is_taken_needs_a_fence_behind(how):
+    """The edit is a fence there, and one before the release that has none."""
+    text = f"""
+def locked(lock, total):
+    if cuda.threadIdx.x == 0:{UNFENCED[how]}
+"""
+    zero = np.zeros(1, np.int32)
+    sentences = told(made(text), (3, 32), zero, zero, edits=True)
+
+    place = "first in the `if`" if how == "if" else "right behind the loop"
+    assert sentences and all(f"{place} of line" in it for it in sentences)
 
 
 def test_a_lock_guards_nothing_that_is_outside_of_it():
@@ -102,6 +182,7 @@ def test_a_lock_guards_nothing_that_is_outside_of_it():
             out[cuda.blockIdx.x] = total[0]
             while cuda.atomic.cas(lock, 0, 0, 1) != 0:
                 pass
+            cuda.threadfence()
             total[0] += 1
             cuda.threadfence()
             cuda.atomic.exch(lock, 0, 0)
@@ -237,6 +318,6 @@ def made(text):
     name = f"told_{abs(hash(text))}.py"
     text = text.lstrip("\n")
     linecache.cache[name] = len(text), None, text.splitlines(True), name
-    scope = {"cuda": cuda, "float32": float32}
+    scope = {"cuda": cuda, "float32": float32, "take": take, "give_back": give_back}
     exec(compile(text, name, "exec"), scope)
-    return cuda.jit(next(it for n, it in scope.items() if n in text and callable(it)))
+    return cuda.jit(scope[text.partition("(")[0].removeprefix("def ")])

@@ -72,6 +72,7 @@ class Reference:
     order: str = ""  # "acquire", "release", or the "arrival" of an asynchronous copy
     adds_one: bool = False  # an atomic for which lanes of one word need no turns
     merged: bool = False  # does the machine code keep its value from before?
+    swaps: bool = False  # an atomic that takes a lock: a compare-and-swap, an exchange
 
     @property
     def is_request(self) -> bool:

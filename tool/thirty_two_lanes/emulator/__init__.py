@@ -43,7 +43,8 @@ def emulate(
     iterations of a warp. Where they are left out, and for a plain launch, the
     environment variables `EMULATOR_SEED` (0) and `EMULATOR_TURNS` (no limit) apply.
     Where `strict`, an atomic operation orders nothing before what follows it unless a
-    fence stands between the two, as in the PTX memory model. Where `merged`, what the
+    fence stands between the two, as in the PTX memory model; a compare-and-swap or an
+    exchange orders nothing without one in any case. Where `merged`, what the
     kernel computes or loads again counts once if the compiler does so once; mistakes
     and races are found as ever. With the `assembly` that `assemble` gives of this
     launch, `run.data_path` has the LSU wavefronts.

@@ -79,6 +79,7 @@ ATOMICS = {
     for name in ("add sub max min nanmax nanmin and_ or_ xor exch inc dec cas ").split()
 }
 ATOMICS["cuda.atomic.compare_and_swap"] = "cas"
+SWAPS = "cas", "exch"  # those that take locks
 
 CACHE_HINTS = {
     **{f"cuda.{name}": "load" for name in ("ldca", "ldcg", "ldcs", "ldlu", "ldcv")},

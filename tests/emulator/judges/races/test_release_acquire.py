@@ -11,6 +11,9 @@ from thirty_two_lanes.emulator.judges.races.clocks import Clocks
 from thirty_two_lanes.emulator.judges.races.release_acquire import HappensBefore
 
 ADD = Reference(Site("file.py", 1, "cuda.atomic.add(flag, 0, 1)"), "atomic", "flag")
+SWAP = Reference(
+    Site("file.py", 4, "cuda.atomic.cas(lock, 0, 0, 1)"), "atomic", "lock", swaps=True
+)
 PUT = Reference(
     Site("file.py", 2, "store_release(flag, 0, 1)"), "store", "flag", order="release"
 )
@@ -85,15 +88,19 @@ def test_only_syncs_between_two_accesses_order_their_lanes(since, until, expecte
 
 
 @pytest.mark.parametrize(
-    "fenced, strict, ordered",
+    "fenced, strict, atomic, ordered",
     [
-        (None, False, True),  # as on a GPU
-        (None, True, False),
-        ("grid", True, True),
-        ("block", True, False),  # the release is another block's
+        (None, False, ADD, True),  # as on a GPU
+        (None, True, ADD, False),
+        ("grid", True, ADD, True),
+        ("block", True, ADD, False),  # the release is another block's
+        (None, False, SWAP, False),
+        ("grid", False, SWAP, True),
     ],
 )
-def test_an_atomic_acquires_with_a_fence_where_that_is_strict(fenced, strict, ordered):
+def test_an_atomic_acquires_with_a_fence_where_that_is_strict_or_it_swaps(
+    fenced, strict, atomic, ordered
+):
     """PTX ISA, "Memory consistency model": a read, and then a fence of the thread that
     reaches the one that released.
     """
@@ -101,7 +108,7 @@ def test_an_atomic_acquires_with_a_fence_where_that_is_strict(fenced, strict, or
     order.fence(Fence("grid", only(0), BOTH))
     order.atomic(access(ADD, only(0)))
 
-    order.atomic(access(ADD, only(0, block=1)))
+    order.atomic(access(atomic, only(0, block=1)))
     if fenced:
         order.fence(Fence(fenced, only(0, block=1), BOTH))
 

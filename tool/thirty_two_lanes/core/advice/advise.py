@@ -75,7 +75,8 @@ def advised(function, tables, stopped=None) -> dict:
     for it in tables["barriers"]:
         lacking += [it.site, *[it.elsewhere] * (not it.left)]
     lines = {it.line for it in lacking}
-    layouts = Layouts(function, lines, split, {site.line for site in rows})
+    ran = {line for site in rows for line in (site.line, site.called_from)}
+    layouts = Layouts(function, lines, split, ran)
     tables = {**tables, "races": _of_races(layouts, tables["races"])}
     for name, told in (
         ("barriers", lambda it: {"advice": _on_barriers(layouts, [it.site, *lacking])}),
@@ -106,7 +107,8 @@ def _on_race(layouts, race, facts):
     else:
         layout = layouts.of_kernel
         lines = [it.called_from or it.line for it in ends]
-    advice = layout and races.advice_on(race, layout, lines, facts)
+    others = [it for _, it in layouts.known if it is not layout and not it.is_kernel]
+    advice = layout and races.advice_on(race, layout, lines, facts, others)
     if advice and not layout.is_kernel and not layouts.all_call(race.first):
         return replace(advice, edit=None)
     return advice

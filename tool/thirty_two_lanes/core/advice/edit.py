@@ -31,7 +31,8 @@ def spot_of(node) -> Spot:
 class Edit:
     """One change of a function's source. `out_of` are `if`s around `at`, the outermost
     first, that end before `code` and begin again behind it; one that only returns is
-    around what follows it. `without` are statements that go.
+    around what follows it. `without` are statements that go; `also` is an edit of the
+    same function that belongs to it.
     """
 
     function: str
@@ -41,6 +42,7 @@ class Edit:
     out_of: tuple[Spot, ...] = ()
     without: tuple[Spot, ...] = ()
     first: int = 0
+    also: "Edit | None" = None
 
 
 @dataclass(frozen=True)

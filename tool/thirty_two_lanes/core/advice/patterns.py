@@ -1,14 +1,11 @@
 """What a statement is for, as its source shows: an update, a first or smallest value, a
-lock, a flag that is waited for, a step of a reduction.
+flag that is waited for, a step of a reduction.
 """
 
 import ast
 
-from thirty_two_lanes.core.advice.edit import spot_of
-from thirty_two_lanes.core.advice.layout import LOOPS
-from thirty_two_lanes.core.advice.varying import array_of, calls_in, names_in
+from thirty_two_lanes.core.advice.varying import array_of, names_in
 
-SWAPS = {"cas", "compare_and_swap"}
 ADDED = {ast.Add: "add", ast.Sub: "sub", ast.BitAnd: "and_", ast.BitOr: "or_"}
 ADDED |= {ast.BitXor: "xor"}
 SMALLEST = {ast.Lt: "min", ast.LtE: "min", ast.Gt: "max", ast.GtE: "max"}
@@ -113,52 +110,6 @@ def as_smallest(guard, array) -> str | None:
     return called(name, target, ast.unparse(left))
 
 
-def locks(layout) -> dict:
-    """The arrays of locks, with the loop that takes each: a compare-and-swap that is
-    tried until it succeeds.
-    """
-    found = {}
-    for loop in layout.paths:
-        if isinstance(loop, ast.While) and layout.has_run(loop):
-            for call in calls_in(loop):
-                names = names_in(call.func)
-                if "atomic" in names and names[-1] in SWAPS and call.args:
-                    found.setdefault(array_of(call.args[0]), loop)
-    return found
-
-
-def releases(layout, array) -> list:
-    """The statements that store plainly to a lock."""
-    return [
-        it
-        for it in layout.paths
-        if not hasattr(it, "body") and layout.has_run(it)
-        if elements(it, array, ast.Store)
-    ]
-
-
-def exchanges(layout, array) -> list:
-    """The statements that release a lock by an atomic, outside of its loop's test."""
-    return [
-        it
-        for it in layout.paths
-        if isinstance(it, ast.Expr) and layout.has_run(it)
-        for call in calls_in(it)
-        if "atomic" in names_in(call.func) and array_of(call.args[0]) == array
-    ]
-
-
-def is_fenced(layout, statement) -> bool:
-    """Is there a `threadfence` before a statement, in its body?"""
-    path = layout.paths[statement]
-    return any(
-        names_in(call.func)[-1:] == ["threadfence"]
-        for it in path[-1].body[: path[-1].index]
-        if layout.has_run(it)
-        for call in calls_in(it)
-    )
-
-
 def taken_and_added(layout, statement, array):
     """Of two statements that load a cell into a variable and store what it makes, both,
     and the atomic call that does the same and gives the old value; None for any others.
@@ -203,13 +154,3 @@ def steps_of_reduction(statements, array) -> bool:
         target is not None and array_of(target) == array and loaded
         for target, loaded in steps
     )
-
-
-def in_loop(layout, statement):
-    """The innermost loop around a statement, None where there is none."""
-    return next(iter(layout.around(statement, LOOPS)), None)
-
-
-def first_spot(statements):
-    """Where the first of some statements is."""
-    return min(map(spot_of, statements))

@@ -4,15 +4,13 @@ updates, flags and cells that all store to, a sentence of their own; else a barr
 
 import ast
 
+from thirty_two_lanes.core.advice import locking
 from thirty_two_lanes.core.advice.edit import Advice, spot_of
+from thirty_two_lanes.core.advice.locking import FENCE
 from thirty_two_lanes.core.advice.patterns import (
     as_atomic,
     as_smallest,
     asks_and_stores,
-    exchanges,
-    is_fenced,
-    locks,
-    releases,
     steps_of_reduction,
     taken_and_added,
     target_of,
@@ -20,7 +18,6 @@ from thirty_two_lanes.core.advice.patterns import (
 )
 from thirty_two_lanes.core.advice.waiting import BARRIER, Waiting
 
-FENCE = "cuda.threadfence()"
 INDIVISIBLE = {"atomic", "acquire", "release"}
 ATOMIC = (
     "several threads load and store this cell, and a barrier would still lose updates"
@@ -47,9 +44,9 @@ def _pair(race):
     return frozenset({race.first, race.second}), race.array
 
 
-def advice_on(race, layout, lines, facts) -> Advice | None:
+def advice_on(race, layout, lines, facts, others=()) -> Advice | None:
     """What to do about a race of two lines of one function; None where the lines alone
-    say all.
+    say all. `others` are the layouts of the functions that it may call.
     """
     if race.scope == "copy" or race.second_cell:
         return None
@@ -59,7 +56,10 @@ def advice_on(race, layout, lines, facts) -> Advice | None:
     warp = race.scope == "warp" and not facts.is_wide(race)
     waiting = Waiting(race, layout, lines, statements, warp)
     if not waiting.turns() or facts.is_update(race) or race.scope == "grid":
-        looks = (_lock, _smallest, _update, _flag, _same_cell)
+        advice = locking.advice_on(race, layout, lines, others)
+        if advice:
+            return advice
+        looks = (_smallest, _update, _flag, _same_cell)
         for look in looks:
             advice = look(race, layout, lines, statements)
             if advice:
@@ -82,38 +82,6 @@ def advice_on(race, layout, lines, facts) -> Advice | None:
 # ---------------------------------------------------- what no barrier mends
 
 
-def _lock(race, layout, lines, statements):
-    """A race for a lock that a plain store releases, or for what it guards."""
-    for array, loop in locks(layout).items():
-        stores, ends = releases(layout, array), exchanges(layout, array)
-        last = max((it.lineno for it in (*stores, *ends)), default=loop.lineno)
-        guarded = [loop.lineno <= line <= last for line in lines]
-        if race.array != array and not any(guarded):
-            continue
-        if stores and (race.array == array or all(guarded)):
-            store = next((it for it in stores if it.lineno in lines), stores[0])
-            target = ast.unparse(target_of(store) or store)
-            code = _exchange(store)
-            return Advice(
-                f"`{array}` is a lock, and a plain store of line {store.lineno} "
-                "releases it: other threads may take it before they see what was "
-                f"stored. Write `{FENCE}`, and then `{code}`, in place of "
-                f"`{target} = ...`, and `{FENCE}` right behind the loop that takes it",
-                layout.edit("instead", store, f"{FENCE}\n{code}"),
-            )
-        bare = [it for it in ends if not is_fenced(layout, it)]
-        if bare and all(guarded):
-            release = bare[0]
-            return Advice(
-                f"`{array}` is a lock, and nothing orders what it guards before line "
-                f"{release.lineno} releases it: write `{FENCE}` before that line",
-                layout.edit("before", release, FENCE),
-            )
-        if race.array != array and not all(guarded):
-            return _guarded_by(race, layout, array, loop)
-    return None
-
-
 def _barrier_first(layout):
     """Advice on a race where threads miss barriers, which then order nothing."""
     return Advice(
@@ -128,24 +96,6 @@ def _passed_by(lines):
         f"No one place orders lines {min(lines)} and {max(lines)}: a barrier stands "
         "between them, or they are of a loop's condition, and some threads come from "
         "one to the other without it. Let all threads meet it in each turn"
-    )
-
-
-def _exchange(store):
-    target = target_of(store)
-    index = ast.unparse(target.slice)
-    index = f"({index})" if isinstance(target.slice, ast.Tuple) else index
-    array, value = ast.unparse(target.value), ast.unparse(store.value)
-    return f"cuda.atomic.exch({array}, {index}, {value})"
-
-
-def _guarded_by(race, layout, array, loop):
-    """Advice on a race for what a lock should guard, that atomics release."""
-    return Advice(
-        f"The lock `{array}` of line {loop.lineno} has to guard both: make each access "
-        f"of `{race.array}` behind that loop, with `{FENCE}` before the first of them "
-        "and after the last, before the `cuda.atomic.exch` that releases "
-        f"`{array}`"
     )
 
 
@@ -215,8 +165,9 @@ def _flag(race, layout, lines, statements):
         f"`{race.array}` is a flag for which line {waiting[0].lineno} waits, and a "
         "plain store and load order nothing else: behind what it announces, write "
         f"`{FENCE}` and `cuda.atomic.exch` on line {store.lineno}, and ask for it with "
-        "`cuda.atomic.cas`, or use `store_release` and `load_acquire`. Where all "
-        "blocks may wait at once, end the launch instead and begin another"
+        f"`cuda.atomic.cas` and `{FENCE}` behind the loop, or use `store_release` and "
+        "`load_acquire`. Where all blocks may wait at once, end the launch instead and "
+        "begin another"
     )
 
 

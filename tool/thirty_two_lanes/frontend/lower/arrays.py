@@ -5,6 +5,8 @@ A record is an array without axes over cells that have fields; a field is one ov
 same bytes, with the axes of its own behind those of the records.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from thirty_two_lanes.core import ir
@@ -12,7 +14,7 @@ from thirty_two_lanes.core.errors import KernelError
 from thirty_two_lanes.frontend.known_values import static_index
 from thirty_two_lanes.frontend.lower.builder import INDEX, NONE, ZERO, index_constant
 from thirty_two_lanes.frontend.lower.tuples import is_slice, pack
-from thirty_two_lanes.language.warp_intrinsics import ATOMICS, CACHE_HINTS
+from thirty_two_lanes.language.warp_intrinsics import ATOMICS, CACHE_HINTS, SWAPS
 
 _NUMBERS = ("size", "ndim", "itemsize", "nbytes")
 
@@ -288,8 +290,10 @@ def atomic(builder, target, name, arguments, signature):
     else:
         indices, values = _indices(builder, arguments[1]), arguments[2:]
     values = tuple(builder.cast(o, dtype) for o in builder.operands(values))
-    ours, reference = builder.declare(target, dtype), builder.reference("atomic", array)
-    builder.emit(ir.Atomic(ours, ATOMICS[name], array, indices, values, reference))
+    ours, operator = builder.declare(target, dtype), ATOMICS[name]
+    reference = builder.reference("atomic", array)
+    reference = replace(reference, swaps=operator in SWAPS)
+    builder.emit(ir.Atomic(ours, operator, array, indices, values, reference))
 
 
 # fields of records

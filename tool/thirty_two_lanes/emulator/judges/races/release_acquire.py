@@ -11,7 +11,8 @@ atomic acquires with a fence of its thread after it, and what a store releases i
 released by what its thread stores later; so it is here where `strict`. There the fence
 may be another thread's, behind a barrier, if a fence has released: both are
 `fence.sc`, which have one order, and that of the atomics decides it. Elsewhere an
-atomic acquires by itself, as CUDA's own samples expect, whose loads pass L1 by. Not
+atomic acquires by itself, as CUDA's own samples expect, whose loads pass L1 by; but a
+compare-and-swap or an exchange, which takes a lock, needs the fence everywhere. Not
 modelled: an atomic that fails to exchange counts as one that does.
 """
 
@@ -66,7 +67,7 @@ class HappensBefore:
         """
         for thread, cell in self._cells(access, turns=True):
             left = self.left_at.get(cell, 0)
-            if left and self.strict:
+            if left and (self.strict or access.reference.swaps):
                 self.seen[thread] = self.seen.get(thread, 0) | left
             elif left:
                 self._acquire(thread, left)
