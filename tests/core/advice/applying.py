@@ -118,6 +118,7 @@ def apply(tree, edit):
         "apart": lambda: apart(body, index, new, edit.first),
         "halves": lambda: halves(body, index, new, edit.without),
         "test": lambda: setattr(statement, "test", expression(edit.code)),
+        "iter": lambda: setattr(statement, "iter", expression(edit.code)),
     }
     places[edit.where]()
     for spot in edit.without if edit.where != "halves" else ():

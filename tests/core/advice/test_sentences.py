@@ -271,6 +271,82 @@ def changes(a, out):
 
 
 @pytest.mark.parametrize(
+    "asked, told_of",
+    [
+        ("while a[i] != 9 and i < n", "`while i < n and a[i] != 9:`"),
+        ("while i >= 0 and a[i] != 9 and a.size > i", "i >= 0 and a.size > i and a["),
+        ("while a[i] != 9 and i < m", "m and a[i] != 9:`; `m` is `a.size` or less"),
+        ("while a[i] != 9", "`while i < a.size and (a[i] != 9):`"),
+    ],
+)
+def test_a_condition_asks_for_the_index_first(asked, told_of):
+    """Its operands are swapped, or it is told what to ask as well."""
+    text = f"""
+def looks(a, out, m):
+    i = cuda.grid(1)
+    n = len(a)
+    if i < n:
+        {asked}:
+            i += 1
+        out[cuda.grid(1)] = i
+"""
+    swaps = "m and" not in told_of
+    sentences = told(made(text), (2, 32), ones(), ones(), 64, edits=swaps)
+
+    assert any(told_of in it for it in sentences), sentences
+
+
+def test_an_index_that_a_loop_before_moved_is_guarded():
+    """No thread is beyond the end by its own number."""
+    text = """
+def puts(a, out):
+    i = cuda.threadIdx.x
+    while i < a.size and a[i] == 1:
+        i += 1
+    out[i] = i
+"""
+    (sentence,) = told(made(text), (1, 32), ones(), ones(), edits=True)
+
+    assert "guard this line, `if i < out.size:`" in sentence
+
+
+@pytest.mark.parametrize(
+    "loop, told_of",
+    [
+        ("for i in range(m + 1):\n        {}", "`for i in range(a.size):`"),
+        ("for i in range(t, m + 2, 2):\n        {}", "range(t, a.size, 2):`"),
+        (
+            "i = t\n    while i < m + 1:\n        {}\n        i += 32",
+            "`while i < a.size",
+        ),
+        ("i = t\n    while i < m:\n        i += 32\n        {}", "before this line"),
+    ],
+)
+def test_a_loop_that_goes_too_far_is_told_where_to_end(loop, told_of):
+    """Its own index is beyond the end, and no thread is."""
+    text = f"""
+def sums(a, out, m):
+    t = cuda.threadIdx.x
+    {loop.replace("{}", "out[t] += a[i]")}
+"""
+    (sentence,) = told(made(text), (1, 32), ones(), ones(), 64)
+
+    assert "goes too far" in sentence and told_of in sentence, sentence
+
+
+def test_a_loop_of_which_two_indices_may_go_too_far_has_a_sentence():
+    """The source does not show which of them did."""
+    text = """
+def changes(a, out):
+    for k in range(1, a.size + 2):
+        out[0] += a[k + 1] - a[k - 1]
+"""
+    (sentence,) = told(made(text), (1, 1), ones(), ones(), edits=False)
+
+    assert "`k + 1` and `k - 1` have to stay below `a.size`" in sentence
+
+
+@pytest.mark.parametrize(
     "before, told_of",
     [
         ("if t < 40:\n        {}", "Move the barrier out of the `if` of line 4"),

@@ -5,6 +5,7 @@ that is wrong by one.
 import ast
 from typing import NamedTuple
 
+from thirty_two_lanes.core.advice import overrun
 from thirty_two_lanes.core.advice.edit import Advice
 from thirty_two_lanes.core.advice.patterns import elements
 from thirty_two_lanes.core.advice.varying import array_of, calls_in, names_in
@@ -50,6 +51,10 @@ def advice_on(layout, outside) -> Advice | None:
         advice = _off_by_one(layout, statement, *found.values())
         if advice:
             return advice
+    if outside.index >= outside.size and not outside.below:
+        advice = overrun.advice_on(layout, statement, found, outside)
+        if advice:
+            return advice
     tests = [it for it in map(_inside, [outside] * len(found), found.values()) if it]
     if len(tests) != len(found):
         return None
@@ -58,7 +63,8 @@ def advice_on(layout, outside) -> Advice | None:
     known = [ast.unparse(it) for it in _asked(layout, statement)]
     test = " and ".join([it for it in tests if it not in known] or tests)
     guard = f"guard this line, `if {test}:`"
-    if outside.index >= outside.size and not outside.below:
+    own = not any(overrun.is_moved(layout, it) for it in found.values())
+    if own and outside.index >= outside.size and not outside.below:
         guard = f"let the threads beyond the end do nothing: `if {test}:`"
     if outside.index < 0:
         guard = f"a negative index counts from the end; this one goes too far: {guard}"

@@ -6,9 +6,9 @@ come to it: "before" or "behind" it, as the "last" of its body, "instead" of it,
 "within" it, between what it loads and what it stores; or "apart", between the branches
 of an `if`, of which the one with the number `first` (0 or 1) then comes first; or
 between two "halves" of it, that end and begin where its branches have a statement of
-`without`. As its "test", `code` is the new condition of an `if` or a `while`; and as a
-"guard" in place of an `if` that returns, the condition of what follows, but for
-barriers and shuffles.
+`without`. As its "test", `code` is the new condition of an `if` or a `while`; as its
+"iter", what a `for` goes through; and as a "guard" in place of an `if` that returns,
+the condition of what follows, but for barriers and shuffles.
 """
 
 from dataclasses import dataclass, field
