@@ -173,6 +173,68 @@ def locked(lock, total):
     assert sentences and all(f"{place} of line" in it for it in sentences)
 
 
+def test_no_barrier_is_advised_where_others_wait_for_a_lock():
+    """They would never come to it: each of two locks is held by half of the lanes."""
+    text = """
+def halves(locks, total, out):
+    t = cuda.threadIdx.x
+    for _ in range(2):
+        while cuda.atomic.cas(locks, t % 2, 0, 1) != 0:
+            pass
+        cuda.threadfence()
+        old = total[0]
+        out[t] = old
+        total[0] = 2 * old + 1
+        cuda.threadfence()
+        cuda.atomic.exch(locks, t % 2, 0)
+"""
+    zeros = np.zeros(2, np.int32), np.zeros(1, np.int32), np.zeros(8, np.int32)
+    sentences = told(made(text), (1, 8), *zeros)
+
+    assert any(
+        "let threads that share a cell of `total` take the" in it for it in sentences
+    )
+    assert not any("syncwarp" in it for it in sentences), sentences
+
+
+@pytest.mark.parametrize("reader", [1, 33])
+def test_no_barrier_is_advised_where_threads_wait_in_a_loop(reader):
+    """For another thread of the warp, or of the block."""
+    text = f"""
+def passed_on(flag, data, out):
+    t = cuda.threadIdx.x
+    if t == 0:
+        data[0] = 5
+        flag[0] = 1
+    if t == {reader}:
+        while flag[0] == 0:
+            pass
+        out[0] = data[0]
+"""
+    zero = np.zeros(1, np.int32)
+    sentences = told(made(text), (1, 64), zero, zero, zero)
+
+    assert any(it.startswith("Threads wait for one another in") for it in sentences)
+    assert not any("cuda.sync" in it for it in sentences), sentences
+
+
+def test_what_a_lock_guards_is_ordered_by_its_fences_from_turn_to_turn():
+    """Not by barriers at the end of the loop."""
+    text = """
+def turns(lock, total):
+    for r in range(3):
+        if cuda.threadIdx.x % 8 == r:
+            while cuda.atomic.cas(lock, 0, 0, 1) != 0:
+                pass
+            total[0] += r
+            cuda.atomic.exch(lock, 0, 0)
+"""
+    zero = np.zeros(1, np.int32)
+    sentences = told(made(text), (1, 64), zero, zero, edits=True)
+
+    assert all("`lock` is a lock" in it for it in sentences), sentences
+
+
 def test_a_lock_guards_nothing_that_is_outside_of_it():
     """A read before it, of what others store in it."""
 

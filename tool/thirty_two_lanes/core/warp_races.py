@@ -113,7 +113,8 @@ def within_warps(races) -> list[WarpRaces]:
     found = {}
     for number, race in enumerate(races):
         if is_within_warp(race) and not race.implied:
-            key = (race.space, race.array) if _is_ordered(race) else number
+            bars = race.advice.sentence if race.advice and race.advice.bars else ""
+            key = (race.space, race.array, bars) if _is_ordered(race) else number
             found.setdefault(key, []).append(race)
     return [WarpRaces(tuple(group)) for group in found.values()]
 

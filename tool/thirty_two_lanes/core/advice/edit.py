@@ -48,8 +48,9 @@ class Edit:
 @dataclass(frozen=True)
 class Advice:
     """What to do about a finding: a sentence without its full stop, and the edit that
-    it tells of, None where no single edit helps.
+    it tells of, None where no single edit helps. `bars` says that a barrier is none.
     """
 
     sentence: str
     edit: Edit | None = field(default=None, repr=False)
+    bars: bool = field(default=False, repr=False)

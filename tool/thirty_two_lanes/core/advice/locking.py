@@ -12,7 +12,13 @@ from typing import NamedTuple
 from thirty_two_lanes.core.advice.edit import Advice
 from thirty_two_lanes.core.advice.layout import named
 from thirty_two_lanes.core.advice.patterns import elements, target_of
-from thirty_two_lanes.core.advice.varying import array_of, calls_in, names_in
+from thirty_two_lanes.core.advice.varying import (
+    array_of,
+    arrays_changed,
+    calls_in,
+    names_in,
+    names_set,
+)
 
 FENCE = "cuda.threadfence()"
 SWAPS = {"cas", "compare_and_swap"}
@@ -65,7 +71,8 @@ def advice_on(race, layout, lines, others=()) -> Advice | None:
         guarded = [first <= line <= last for line in lines]
         if race.array != array and not any(guarded):
             continue
-        if stores and (race.array == array or all(guarded)):
+        behind = [it for it in stores if it.lineno >= max(lines)]
+        if race.array == array and stores or all(guarded) and behind:
             line = lock.first_use(layout) if race.array == array else min(lines)
             return _stored(layout, lock, stores, lines, line)
         if all(guarded):
@@ -79,7 +86,9 @@ def advice_on(race, layout, lines, others=()) -> Advice | None:
 
 def _stored(layout, lock, stores, lines, first):
     """Advice on a lock that a plain store releases; the first line that it guards."""
-    store = next((it for it in stores if it.lineno in lines), stores[0])
+    behind = [it for it in stores if it.lineno >= max(lines)]
+    named_ones = [it for it in stores if it.lineno in lines]
+    store = [*named_ones, *behind, *stores][0]
     target = ast.unparse(target_of(store) or store)
     code = _exchange(store)
     return _fenced(
@@ -164,6 +173,31 @@ def _comes_by(layout, statement, other):
         if called and not any(is_fence(layout, it) for it in before[called[-1] :]):
             return True
     return False
+
+
+def no_barrier(race, layout, lines) -> Advice | None:
+    """Advice on two lines between which no barrier may stand: there is a loop in which
+    threads wait for others, or a lock that they wait for is held.
+    """
+    first, last = min(lines), max(lines)
+    for lock in locks(layout):
+        ends = [*releases(layout, lock.array), *exchanges(layout, lock.array)]
+        if any(lock.taken.lineno < first and last < it.lineno for it in ends):
+            return Advice(
+                f"Others wait in {named(lock.taken)} for what holds the lock "
+                f"`{lock.array}`, and would never come to a barrier here: let threads "
+                f"that share a cell of `{race.array}` take the same lock, or use "
+                "`cuda.atomic`"
+            )
+    for loop in spins(layout):
+        if first <= loop.end_lineno and loop.lineno <= last:
+            return Advice(
+                f"Threads wait for one another in {named(loop)}, and one that waits "
+                "there would never come to a barrier that the other has to pass: let "
+                "what that loop waits for order the lines, by an atomic with "
+                f"`{FENCE}` before it, and `{FENCE}` behind the loop"
+            )
+    return None
 
 
 def taken_unfenced(lock) -> str:
@@ -265,6 +299,32 @@ def _by_if(array, guard, loop):
         return Lock(array, guard, "behind", guard)
     equal = isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Eq)
     return Lock(array, guard, "before", guard.body[0] if equal else None)
+
+
+def spins(layout) -> list:
+    """The loops that wait until others change what they ask for."""
+    found = []
+    for loop in layout.paths:
+        if not isinstance(loop, ast.While) or not layout.has_run(loop):
+            continue
+        names = {it.id for it in ast.walk(loop.test) if isinstance(it, ast.Name)}
+        moved = names_set(ast.Module(loop.body, []))
+        changed = layout.varying.changed
+        asked = {array_of(it) for it in ast.walk(loop.test)} & changed
+        asks = [*elements_of(loop.test, changed), *_atomics(loop.test)]
+        inside = arrays_changed(ast.Module(loop.body, []))
+        if asks and not names & moved and not asked & inside:
+            found.append(loop)
+    return found
+
+
+def elements_of(node, arrays) -> list:
+    """The elements of some arrays that a node loads."""
+    return [it for array in arrays for it in elements(node, array)]
+
+
+def _atomics(node):
+    return [it for it in calls_in(node) if "atomic" in names_in(it.func)]
 
 
 def releases(layout, array) -> list:

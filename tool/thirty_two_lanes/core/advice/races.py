@@ -3,6 +3,7 @@ updates, flags and cells that all store to, a sentence of their own; else a barr
 """
 
 import ast
+from dataclasses import replace
 
 from thirty_two_lanes.core.advice import locking
 from thirty_two_lanes.core.advice.edit import Advice, spot_of
@@ -55,11 +56,11 @@ def advice_on(race, layout, lines, facts, others=()) -> Advice | None:
         return None
     warp = race.scope == "warp" and not facts.is_wide(race)
     waiting = Waiting(race, layout, lines, statements, warp)
+    advice = locking.advice_on(race, layout, lines, others)
+    if advice:
+        return replace(advice, bars=True)
     if not waiting.turns() or facts.is_update(race) or race.scope == "grid":
-        advice = locking.advice_on(race, layout, lines, others)
-        if advice:
-            return advice
-        looks = (_smallest, _update, _flag, _same_cell)
+        looks = (_smallest, _update, _flag, _no_barrier, _same_cell)
         for look in looks:
             advice = look(race, layout, lines, statements)
             if advice:
@@ -67,6 +68,9 @@ def advice_on(race, layout, lines, facts, others=()) -> Advice | None:
     mixed = {race.first_kind, race.second_kind} & INDIVISIBLE
     if race.scope == "grid" or mixed & {"acquire", "release"}:
         return None
+    barred = _no_barrier(race, layout, lines, statements)
+    if barred:
+        return barred
     if layout.missed:
         return _barrier_first(layout)
     advice = waiting.advice()
@@ -80,6 +84,14 @@ def advice_on(race, layout, lines, facts, others=()) -> Advice | None:
 
 
 # ---------------------------------------------------- what no barrier mends
+
+
+def _no_barrier(race, layout, lines, _):
+    """Two lines between which threads wait for others in a loop."""
+    if race.scope == "grid":
+        return None
+    advice = locking.no_barrier(race, layout, lines)
+    return advice and replace(advice, bars=True)
 
 
 def _barrier_first(layout):
