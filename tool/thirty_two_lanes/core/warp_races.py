@@ -93,12 +93,14 @@ class WarpRaces(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The race with its accesses; or all in one line; and the remedy below."""
+        """All in one line, the accesses of the first race, and the remedy below."""
+        worst = self.races[0]
         if len(self.races) == 1:
-            return self.races[0].text
+            return worst.text
+        _, *accesses = worst.facts.split("\n")
         margin = {"initial_indent": "  ", "subsequent_indent": "  "}
         remedy = fill(self.remedy, WIDTH, break_on_hyphens=False, **margin)
-        return f"{self.title}\n{remedy}"
+        return "\n".join([self.title, *accesses, remedy])
 
 
 def is_within_warp(race) -> bool:

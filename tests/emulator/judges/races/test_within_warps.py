@@ -68,6 +68,8 @@ def test_many_races_of_an_array_are_one_line_with_one_advice():
     title += f"lines {first} to {last}"
     lines = as_text(run).splitlines()
     assert [f"  {title}"] == [it for it in lines if "on shared" in it]
+    _, accesses = "\n".join(lines).split(title)
+    assert all(f"{site.label}  " in accesses for site, _ in run.races.minor[0].accesses)
     assert f", {len(run.races.minor)} races within a warp, " in " ".join(lines[:2])
     assert "minor" not in as_text(run) and "minor race" not in as_html(run)
     [(kind, finding)] = [it for it in classified(run) if it[1].topic == "races"]
