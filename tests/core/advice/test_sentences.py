@@ -2,31 +2,11 @@
 lines that they had, or one like it.
 """
 
-import linecache
-
 import numpy as np
 import pytest
 from numba import cuda, float32, int32
 
-from tests.core.advice.trying import tried
-
-
-def told(kernel, config, *arguments, edits=None):
-    """The sentences of a launch's advice, of which each edit is right; they have one,
-    or have none, if that is asked.
-    """
-
-    def fresh():
-        return [it.copy() if hasattr(it, "copy") else it for it in arguments]
-
-    found = tried("", kernel, config, fresh)
-    assert [] == [it.found for it in found if it.edit and not it.right]
-    assert edits is None or {edits} == {it.edit is not None for it in found}
-    return [it.sentence for it in found]
-
-
-def ones(count=64):
-    return np.ones(count, np.float32)
+from tests.core.advice.telling import made, ones, told
 
 
 def test_a_barrier_that_stands_there_already_is_not_advised():
@@ -78,183 +58,6 @@ def test_the_first_of_several_has_a_sentence():
     assert any("put both into one integer" in it for it in sentences)
 
 
-@pytest.mark.parametrize("fence", [False, True])
-def test_a_lock_is_released_by_a_fence_and_an_atomic(fence):
-    """No barrier belongs into it."""
-
-    @cuda.jit
-    def locked(lock, total):
-        if cuda.threadIdx.x == 0:
-            while cuda.atomic.cas(lock, 0, 0, 1) != 0:
-                pass
-            total[0] += 1
-            if fence:
-                cuda.threadfence()
-            lock[0] = 0
-
-    zero = np.zeros(1, np.int32)
-    sentences = told(locked, (3, 32), zero, zero)
-
-    assert sentences and all("`cuda.threadfence()`" in it for it in sentences)
-    assert all("`cuda.atomic.exch(lock, 0, 0)`" in it for it in sentences)
-    assert all("right behind the loop of line" in it for it in sentences)
-
-
-@cuda.jit(device=True)
-def take(lock):
-    while cuda.atomic.cas(lock, 0, 0, 1) != 0:
-        pass
-
-
-@cuda.jit(device=True)
-def give_back(lock):
-    cuda.threadfence()
-    cuda.atomic.exch(lock, 0, 0)
-
-
-UNFENCED = {
-    "loop": """
-        while cuda.atomic.cas(lock, 0, 0, 1) != 0:
-            pass
-        total[0] += 1
-        cuda.threadfence()
-        cuda.atomic.exch(lock, 0, 0)""",
-    "exchange": """
-        while cuda.atomic.exch(lock, 0, 1) == 1:
-            pass
-        total[0] += 1
-        cuda.threadfence()
-        cuda.atomic.exch(lock, 0, 0)""",
-    "if": """
-        waiting = True
-        while waiting:
-            if cuda.atomic.compare_and_swap(lock, 0, 1) == 0:
-                total[0] += 1
-                cuda.threadfence()
-                cuda.atomic.exch(lock, 0, 0)
-                waiting = False""",
-    "break": """
-        while True:
-            if cuda.atomic.cas(lock, 0, 0, 1) == 0:
-                break
-        total[0] += 1
-        cuda.threadfence()
-        cuda.atomic.exch(lock, 0, 0)""",
-    "variable": """
-        held = 1
-        while held != 0:
-            held = cuda.atomic.cas(lock, 0, 0, 1)
-        total[0] += 1
-        cuda.threadfence()
-        cuda.atomic.exch(lock, 0, 0)""",
-    "neither": """
-        while cuda.atomic.cas(lock, 0, 0, 1) != 0:
-            pass
-        total[0] += 1
-        cuda.atomic.exch(lock, 0, 0)""",
-    "functions": """
-        take(lock)
-        total[0] += 1
-        give_back(lock)""",
-}
-
-
-@pytest.mark.parametrize("how", UNFENCED)
-def test_a_lock_that_is_taken_needs_a_fence_behind(how):
-    """The edit is a fence there, and one before the release that has none."""
-    text = f"""
-def locked(lock, total):
-    if cuda.threadIdx.x == 0:{UNFENCED[how]}
-"""
-    zero = np.zeros(1, np.int32)
-    sentences = told(made(text), (3, 32), zero, zero, edits=True)
-
-    place = "first in the `if`" if how == "if" else "right behind the loop"
-    assert sentences and all(f"{place} of line" in it for it in sentences)
-
-
-def test_no_barrier_is_advised_where_others_wait_for_a_lock():
-    """They would never come to it: each of two locks is held by half of the lanes."""
-    text = """
-def halves(locks, total, out):
-    t = cuda.threadIdx.x
-    for _ in range(2):
-        while cuda.atomic.cas(locks, t % 2, 0, 1) != 0:
-            pass
-        cuda.threadfence()
-        old = total[0]
-        out[t] = old
-        total[0] = 2 * old + 1
-        cuda.threadfence()
-        cuda.atomic.exch(locks, t % 2, 0)
-"""
-    zeros = np.zeros(2, np.int32), np.zeros(1, np.int32), np.zeros(8, np.int32)
-    sentences = told(made(text), (1, 8), *zeros)
-
-    assert any(
-        "let threads that share a cell of `total` take the" in it for it in sentences
-    )
-    assert not any("syncwarp" in it for it in sentences), sentences
-
-
-@pytest.mark.parametrize("reader", [1, 33])
-def test_no_barrier_is_advised_where_threads_wait_in_a_loop(reader):
-    """For another thread of the warp, or of the block."""
-    text = f"""
-def passed_on(flag, data, out):
-    t = cuda.threadIdx.x
-    if t == 0:
-        data[0] = 5
-        flag[0] = 1
-    if t == {reader}:
-        while flag[0] == 0:
-            pass
-        out[0] = data[0]
-"""
-    zero = np.zeros(1, np.int32)
-    sentences = told(made(text), (1, 64), zero, zero, zero)
-
-    assert any(it.startswith("Threads wait for one another in") for it in sentences)
-    assert not any("cuda.sync" in it for it in sentences), sentences
-
-
-def test_what_a_lock_guards_is_ordered_by_its_fences_from_turn_to_turn():
-    """Not by barriers at the end of the loop."""
-    text = """
-def turns(lock, total):
-    for r in range(3):
-        if cuda.threadIdx.x % 8 == r:
-            while cuda.atomic.cas(lock, 0, 0, 1) != 0:
-                pass
-            total[0] += r
-            cuda.atomic.exch(lock, 0, 0)
-"""
-    zero = np.zeros(1, np.int32)
-    sentences = told(made(text), (1, 64), zero, zero, edits=True)
-
-    assert all("`lock` is a lock" in it for it in sentences), sentences
-
-
-def test_a_lock_guards_nothing_that_is_outside_of_it():
-    """A read before it, of what others store in it."""
-
-    @cuda.jit
-    def peeps(lock, total, out):
-        if cuda.threadIdx.x == 0:
-            out[cuda.blockIdx.x] = total[0]
-            while cuda.atomic.cas(lock, 0, 0, 1) != 0:
-                pass
-            cuda.threadfence()
-            total[0] += 1
-            cuda.threadfence()
-            cuda.atomic.exch(lock, 0, 0)
-
-    zero = np.zeros(1, np.int32)
-    (sentence,) = told(peeps, (3, 32), zero, zero, np.zeros(3, np.int32))
-
-    assert "The lock `lock` of line" in sentence and "has to guard both" in sentence
-
-
 def test_a_reduction_within_a_warp_is_told_of_lanes_that_are_not_in_step():
     """And of shuffles; each step needs a `syncwarp`."""
 
@@ -275,26 +78,6 @@ def test_a_reduction_within_a_warp_is_told_of_lanes_that_are_not_in_step():
     assert all(it.startswith("Lanes of a warp need not run in") for it in sentences)
     assert all("`cuda.syncwarp()`" in it for it in sentences)
     assert all("`cuda.shfl_down_sync`" in it for it in sentences)
-
-
-def test_a_flag_between_blocks_has_a_sentence():
-    """Fences, atomics, or a launch of its own."""
-
-    @cuda.jit
-    def announced(flag, out):
-        if cuda.threadIdx.x == 0:
-            if cuda.blockIdx.x == 0:
-                out[0] = 5
-                flag[0] = 1
-            else:
-                while flag[0] == 0:
-                    pass
-                out[1] = out[0]
-
-    zero = np.zeros(2, np.int32)
-    sentences = told(announced, (2, 32), zero, zero)
-
-    assert any("`flag` is a flag for which line" in it for it in sentences)
 
 
 @pytest.mark.parametrize(
@@ -449,13 +232,3 @@ def test_a_barrier_is_not_advised_into_a_branch():
 
     races = [it for it in sentences if it.startswith("Put `cuda.syncthreads()`")]
     assert races and all("and end the `if` of line " in it for it in races)
-
-
-def made(text):
-    """A kernel of a text that has a file's name."""
-    name = f"told_{abs(hash(text))}.py"
-    text = text.lstrip("\n")
-    linecache.cache[name] = len(text), None, text.splitlines(True), name
-    scope = {"cuda": cuda, "float32": float32, "take": take, "give_back": give_back}
-    exec(compile(text, name, "exec"), scope)
-    return cuda.jit(scope[text.partition("(")[0].removeprefix("def ")])
