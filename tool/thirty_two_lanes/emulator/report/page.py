@@ -1,5 +1,6 @@
 """A run as a page in a notebook, like a profiler's source page: the kernel's own lines
-with their counts, a sentence of advice below each bad one, and the races.
+with their counts, a sentence of advice below each bad one, and the races, each with
+both of its lines and its remedy.
 
 A sign says the same as a colour. Colours are translucent, so that they work on a light
 page and on a dark one.
@@ -39,12 +40,15 @@ def as_html(run, lessons=()) -> str:
     `lessons` are names of notebooks, to which topics that they treat become links.
     """
     found = findings_of(run)
+    races, groups = run.races[:MOST_RACES], within_warps(run.races.minor)
+    told = {race.case for race in races} | {it.finding.same for it in groups}
+    topic = lesson("races", lessons)
     parts = [
         f"<div>{escape(sentence(run))}</div>",
-        table(run, found, lessons),
-        *further_findings(found),
-        *(race_html(race, "wrong") for race in run.races[:MOST_RACES]),
-        *map(warp_html, within_warps(run.races.minor)),
+        table(run, found, told, lessons),
+        *further_findings(it for it in found if it.same not in told),
+        *(race_html(race, "wrong", topic) for race in races),
+        *(warp_html(group, topic) for group in groups),
         folded([race_html(it, "slight") for it in minor_of(run)], "minor race"),
         folded([f"<div>{note_of(it)}</div>" for it in run.warnings if it.note], "note"),
     ]
@@ -53,10 +57,12 @@ def as_html(run, lessons=()) -> str:
     return f"<div class='run-page'>{style}{page}{legend(page)}</div>"
 
 
-def table(run, found, lessons=()) -> str:
-    """The kernel's lines, and then those of device functions, with their counts."""
+def table(run, found, told, lessons=()) -> str:
+    """The kernel's lines, and then those of device functions, with their counts; `told`
+    are the races whose remedy stands below, by what tells them from others.
+    """
     columns = columns_of(run, found)
-    advice_at, shown = advice_by_place(found, lessons), set()
+    advice_at, shown = advice_by_place(found, told, lessons), set()
     sites = [site for column in columns for site in column.sites]
     sites += [site for it in found for site in (it.site, it.also) if site is not None]
     lines = kernel_lines(run.source)
@@ -93,13 +99,16 @@ def kernel_lines(source) -> dict:
     return {(source.file, number, None): text for number, text in numbered}
 
 
-def advice_by_place(found, lessons) -> dict:
-    """The level and the advice of each line: those of its worst finding."""
+def advice_by_place(found, told, lessons) -> dict:
+    """The level of each line's worst finding, and the advice of the worst that is not
+    told elsewhere.
+    """
     advice_at = {}
     for finding in found:
         topic = lesson(finding.topic, lessons)
-        shown = finding.advice and finding.level != "slight"
-        advice = f"{code(finding.advice)} {topic}" if shown else ""
+        here = finding.level != "slight" and finding.same not in told
+        shown = here and finding.advice
+        advice = f"{code(finding.advice)} {topic}".strip() if shown else ""
         level, known = advice_at.get(place_of(finding.site), (finding.level, ""))
         advice_at[place_of(finding.site)] = level, known or advice
         if finding.also is not None:
@@ -136,15 +145,15 @@ def lessons_in(folder) -> tuple[str, ...]:
 
 
 def lesson(topic, lessons) -> str:
-    """A topic, as a link to the first of the lessons that treats it."""
+    """A link to the first of the lessons that treat a topic; "" where none does."""
     words = set(topic.split())
     for name in lessons:
         if words <= set(re.split("[_.]", name)):
             return f"<i>Lesson: <a href='{escape(name)}'>{topic}</a></i>"
-    return f"<i>Topic: {topic}</i>"
+    return ""
 
 
-def race_html(race, level) -> str:
+def race_html(race, level, topic="") -> str:
     """A race: both lines, who does what to which cell, and what would order them."""
     rows = "".join(
         f"<tr><td class='n'>line {site.line}</td><td class='s {level}' {LEFT}>"
@@ -153,17 +162,22 @@ def race_html(race, level) -> str:
     )
     return (
         f"<div>{sign(level, MEANINGS)} {code(race.title)}"
-        f"{scroller(f'<tbody>{rows}</tbody>', 3)}{code(race.remedy)}.</div>"
+        f"{scroller(f'<tbody>{rows}</tbody>', 3)}{remedy_of(race, topic)}</div>"
     )
 
 
-def warp_html(group) -> str:
+def remedy_of(race, topic) -> str:
+    """What would order a race's accesses, and the lesson on it, if one is here."""
+    return f"{code(race.remedy)}. {topic}".strip()
+
+
+def warp_html(group, topic) -> str:
     """Races within a warp: what would order the lanes, and each of them, folded."""
-    each = [race_html(race, "wrong") for race in group.races]
-    if len(each) == 1:
-        return each[0]
-    told = f"{sign('wrong', MEANINGS)} {code(group.title)}. {code(group.remedy)}."
-    return f"<div>{told}{folded(each, *NOUNS)}</div>"
+    if len(group.races) == 1:
+        return race_html(group.races[0], "wrong", topic)
+    each = folded([race_html(race, "wrong") for race in group.races], *NOUNS)
+    told = f"{code(group.title)}. {remedy_of(group, topic)}"
+    return f"<div>{sign('wrong', MEANINGS)} {told}{each}</div>"
 
 
 def further_findings(found):
