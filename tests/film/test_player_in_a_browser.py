@@ -83,6 +83,36 @@ def test_a_step_is_said_in_a_sentence(opened):
     assert sentence in tab.locator(".scene").get_attribute("aria-label")
 
 
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        (
+            "tile = cuda.shared.array((8, 8), t)",
+            "tile is shared memory of 8 × 8 float32",
+        ),
+        ("far = cuda.shared.array(8, float32)", "far is shared memory"),
+        ("my = cuda.local.array(4, t)", "my is local memory, an array for each thread"),
+        ("if i > 3:", "32 lanes decide alike"),
+        ("pass", "32 lanes"),
+    ],
+)
+def test_a_line_that_touches_nothing_is_told_by_what_it_does(opened, line, words):
+    """Of an array, how many of what, where the film knows it."""
+    film = record()
+    step, file = film["steps"][0], film["files"][0]
+    del step["v"]
+    text = [
+        line if n == step["l"] - file["first"] else it
+        for n, it in enumerate(file["lines"])
+    ]
+    film["files"] = [file | {"lines": text}]
+    tab = opened(film)
+    go(tab, 0)
+
+    told = tab.locator(".told").inner_text()
+    assert f"Warp 0, line {step['l']}: {words}." in told
+
+
 def test_a_store_that_is_overwritten_at_once_is_told(opened):
     """The last lane's value stays; a lane that loses its own is told by whom."""
     film = record()

@@ -98,19 +98,30 @@ function oncePerWord(texts) {
   });
 }
 
+// An array of a kernel: how many of what, where the film knows it.
+function arrayInWords(film, name, space) {
+  const array = film.record.arrays.find((it) => it.name === name && it.space === space);
+  const whose = space === "local" ? ", an array for each thread" : "";
+  const many = array ? ` of ${array.shape.join(" × ")} ${array.dtype}` : whose;
+  return `${name} is ${space} memory${many}`;
+}
+
 // What a line does that neither touches an array nor sets a variable.
 const QUIET = [
-  [/^(\w+)\s*=.*\b(shared|local)\.array\s*\(/, (it) => `set aside ${it[2]} ${it[1]}`],
-  [/^(if|elif|while)\b/, () => "decide alike"],
-  [/^for\b/, () => "are through with the loop"],
+  [
+    /^(\w+)\s*=.*\b(shared|local)\.array\s*\(/,
+    (film, _, [, name, space]) => arrayInWords(film, name, space),
+  ],
+  [/^(if|elif|while)\b/, (_, who) => `${who} decide alike`],
+  [/^for\b/, (_, who) => `${who} are through with the loop`],
 ];
 
-function quietInWords(film, step) {
+function quietInWords(film, step, who) {
   for (const [pattern, words] of step.e ? [] : QUIET) {
     const found = lineOf(film, step).match(pattern);
-    if (found) return words(found);
+    if (found) return words(film, who, found);
   }
-  return "";
+  return who;
 }
 
 // Where the values of a shuffle come from.
@@ -140,8 +151,8 @@ function stepInWords(film, n) {
   const names = assignedInWords(step);
   const apart = told.some((it) => !it.startsWith(who)) && who !== "32 lanes";
   if (!told.length) {
-    const does = names.length ? `set ${names.join(", ")}` : quietInWords(film, step);
-    told.push(`${who} ${does}`.trim());
+    const set = `${who} set ${names.join(", ")}`;
+    told.push(names.length ? set : quietInWords(film, step, who));
   }
   const after = step.e ? ` ${AFTER[step.e]}` : "";
   const part = apart ? `${who} at work: ` : "";
