@@ -14,6 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 HEADER = "# Written by `make lock`. On Linux with Python {}, about {} MB to download.\n"
+ADDED = "# Adds to requirements.lock: install that first, or both at once.\n"
 EXPORT = (
     "export --quiet --no-config --format=requirements-txt --no-header --no-annotate"
     " --no-emit-local --extra=test --group=build"
@@ -30,7 +31,8 @@ def main():
         for extra in ("compiler", "cu13", "cu12", "site"):
             with_extra = pins(folder, f"--extra={extra}")
             added = [pin for pin in with_extra if pin not in course]
-            write(f"requirements-{extra}.lock", added, "--no-deps")
+            name = f"requirements-{extra}.lock"
+            write(name, added, "--no-deps", head=HEADER + ADDED)
 
 
 def pins(folder, *options):
@@ -41,13 +43,13 @@ def pins(folder, *options):
     return result.stdout.replace("\n    ", "\0").splitlines(keepends=True)
 
 
-def write(name, pins, *options):
+def write(name, pins, *options, head=HEADER):
     """Write a lock, then download what it lists to note the size in it."""
     lock = ROOT / name
     text = "".join(pins).replace("\0", "\n    ")
     lock.write_text(text)
     minor = "{}.{}".format(*sys.version_info)
-    lock.write_text(HEADER.format(minor, megabytes(lock, *options)) + text)
+    lock.write_text(head.format(minor, megabytes(lock, *options)) + text)
     print(f"{name}: {len(pins)} packages")
 
 

@@ -119,7 +119,8 @@ def sphinx(source, out):
     except ImportError:
         raise LessonError(
             "the site needs more packages: "
-            "`python -m pip install --requirement requirements-site.lock`"
+            "`python -m pip install --requirement requirements.lock "
+            "--requirement requirements-site.lock`"
         ) from None
     return subprocess.run([*command, source, out]).returncode
 

@@ -76,6 +76,17 @@ def test_the_site_is_made_with_what_is_pinned(python):
         assert asked.specifier.contains(versions[asked.name]), asked.name
 
 
+def test_a_lock_that_is_not_whole_says_so_in_its_head():
+    """By itself it installs too little: it begins as `make lock` writes it."""
+    source = (ROOT / ".make/lock.py").read_text()
+    said = re.search(r'^ADDED = "(.*)\\n"$', source, re.MULTILINE)[1]
+    locks = [*ROOT.glob("requirements-*.lock")]
+    assert len(locks) == 4
+    for lock in locks:
+        assert said == lock.read_text().splitlines()[1], lock.name
+    assert "requirements.lock" in said
+
+
 def test_the_course_asks_for_the_tool_of_its_own_version():
     """Both are released together; what the tool's extras bring, the course's do."""
     assert f"{TOOL['name']}=={TOOL['version']}" == COURSE["dependencies"][0]
