@@ -31,19 +31,26 @@ Work through them in order.
 
 {how}"""
 HOW_TO_ANSWER = """\
-`spec` says in NumPy what the kernel must compute. Write the kernel in the cell below, run \
-that cell, and then the one with `check`.
-`check` launches your kernel in the emulator, on new numbers, at sizes that fill the last \
-block and at sizes that do not, and says what it earns and why. It compares a prediction \
-with what happens; a person marks an explanation.
-A right kernel over its budget earns half of its points, or none where the budget is all \
+Answer in the cell below each task, run that cell, and then the one with `check`: it says \
+what your answer earns, and what is wrong with it.
+`spec` says in NumPy what a kernel must compute.
+Below a refused answer there are usually three hints.
+
+<details><summary>How answers are judged, and what points are for</summary>
+
+- `check` launches a kernel in the emulator, on new numbers, at sizes that fill the last \
+block and at sizes that do not. It compares a prediction with what happens; a person marks \
+an explanation.
+- A right kernel over its budget earns half of its points, or none where the budget is all \
 that the given kernel lacked. A prediction of several values earns half of its points for \
 its share that is right.
-The *usual limits* beside each budget keep the work near that of the course's answer, in \
+- The *usual limits* beside each budget keep the work near that of the course's answer, in \
 sum and for each block and warp, and the numbers that a kernel brings along few. \
 `task.usual_limits()` prints them.
-Below a refused answer there are usually three hints; open one at a time, or let \
-`task.hint()` print them. The last one leads to the course's answer."""
+- Open one hint at a time, or let `task.hint()` print them. The last one leads to the \
+course's answer, if the solutions lie beside this notebook.
+
+</details>"""
 HOW_TO_READ = """\
 There is one answer to each here; any other that `check` gives all points is as good."""
 

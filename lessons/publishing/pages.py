@@ -34,6 +34,14 @@ TAKE = (
     '<p class="take"><a href="{name}" download>Download this notebook</a>, '
     "which runs in the course's folder</p>"
 )
+ANSWERS = """\
+<details><summary>The course's answers</summary>
+
+In [the lab](../../README.md#to-begin), `check` says what is wrong with your answer and
+gives three hints, of which the last one leads to the course's answer.
+Here it is [on a page of its own]({name}).
+
+</details>"""
 
 
 def gather(root, to):
@@ -61,17 +69,31 @@ def gather_notebooks(root, to, lessons):
         copy_notebook(
             root, to, name, lambda cells: link_terms(cells, sentences)
         )
-        assignment = f"notebooks/assignments/{lesson.stem}.ipynb"
-        if (root / assignment).exists():
-            copy_notebook(root, to, assignment)
-            within(to / name, f"Exercises <assignments/{lesson.stem}>")
+        if (root / f"notebooks/assignments/{lesson.stem}.ipynb").exists():
+            gather_exercises(root, to, lesson)
     copy_notebook(root, to, "notebooks/glossary.ipynb", label_terms)
 
 
-def within(place, page):
-    """Let the navigation have a page within a notebook's entry."""
+def gather_exercises(root, to, lesson):
+    """A lesson's assignment, within the lesson's entry of the navigation; and what it
+    alone leads to, since neither the navigation nor the search does: its solution.
+    """
+    stem, kinds = lesson.stem, ("assignments", "solutions")
+    names = [f"notebooks/{kind}/{stem}.ipynb" for kind in kinds]
+    for name in names:
+        copy_notebook(root, to, name)
+    below = toctree([f"Exercises <assignments/{stem}>"])
+    add_text(to / f"notebooks/{stem}.ipynb", below)
+    add_text(to / names[0], ANSWERS.format(name=f"../solutions/{stem}.ipynb"))
+    add_text(to / names[1], orphan=True, nosearch=True)
+
+
+def add_text(place, text="", **metadata):
+    """Add a last cell to a notebook, and what Sphinx is to know of its page."""
     notebook = nbformat.read(place, as_version=4)
-    notebook.cells.append(nbformat.v4.new_markdown_cell(toctree([page])))
+    if text:
+        notebook.cells.append(nbformat.v4.new_markdown_cell(text))
+    notebook.metadata |= metadata
     nbformat.write(notebook, place)
 
 

@@ -78,6 +78,24 @@ def test_every_lesson_and_assignment_and_document_is_there(gathered):
     }
 
 
+@pytest.mark.slow
+def test_solutions_are_reached_from_the_folded_end_of_the_exercises_alone(gathered):
+    """Neither the navigation nor the search leads there."""
+    solutions = sorted((gathered / "notebooks/solutions").glob("*.ipynb"))
+    theirs = {it.name for it in (gathered / "notebooks/assignments").glob("*.ipynb")}
+    assert theirs == {it.name for it in solutions} != set()
+    for each in solutions:
+        metadata = read(each, 4).metadata
+        assert metadata["orphan"] and metadata["nosearch"]
+        exercises = read(gathered / "notebooks/assignments" / each.name, 4)
+        *before, last = [it.source for it in exercises.cells]
+        assert f"](../solutions/{each.name})" in last and "<details>" in last
+        assert "solutions/" not in "".join(before)
+    elsewhere = [gathered / "index.md", *(gathered / "notebooks").glob("*.ipynb")]
+    links = [page.name for page in elsewhere if "](solutions/" in texts_of(page)]
+    assert [] == links
+
+
 def test_a_term_is_linked_once_in_a_lesson_and_never_in_code():
     """The longest term counts; a word in code, a heading or a link is left alone."""
     cells = [
