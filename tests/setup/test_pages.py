@@ -1,6 +1,7 @@
 """The pages that people find their way by name what is there."""
 
 import re
+import struct
 from importlib.util import find_spec
 
 import pytest
@@ -45,6 +46,28 @@ def addresses(page, name):
     text = (page.parent / name if name else page).read_text(encoding="utf-8")
     headings = re.findall(r"^#+ (.+)$", BLOCKS.sub("", text), re.MULTILINE)
     return {re.sub(r"[^\w -]", "", it.lower()).replace(" ", "-") for it in headings}
+
+
+COLUMN = 830  # pixels, of a README on GitHub
+PICTURE = re.compile(
+    r'<picture>\n<source media="\(prefers-color-scheme: dark\)" '
+    r'srcset="(\S+)-dark.png">\n'
+    r'<img src="(\S+)-light.png" alt="[^"]+" width="(\d+)">\n</picture>'
+)
+
+
+def test_the_readmes_pictures_have_dark_twins_and_leave_the_commands_in_sight():
+    """At most 380 pixels high in its column, and no larger than they are."""
+    text = (ROOT / "README.md").read_text("utf-8")
+    pictures = PICTURE.findall(text)
+    assert len(pictures) == text.count(".png") / 2 == 3
+    for dark, light, asked in pictures:
+        assert dark == light
+        for scheme in ("dark", "light"):
+            head = (ROOT / f"{light}-{scheme}.png").read_bytes()[:24]
+            width, height = struct.unpack(">II", head[16:])
+            shown = min(int(asked), COLUMN)
+            assert shown <= width and height * shown / width <= 380, light
 
 
 def test_the_tree_is_what_the_folders_hold():
