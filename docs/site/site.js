@@ -3,8 +3,9 @@
 
 const all = (selector) => [...document.querySelectorAll(selector)];
 
-// The film of the first page begins anew until somebody uses it.
-const REST = 3000; // ms at its end
+// The film of the first page stands at its race, goes on, and begins anew until somebody
+// uses it.
+const REST = 5000; // ms at the race, and at its end
 
 const playFirst = (place) => {
   const player = place.querySelector(".lanes-film-player");
@@ -16,14 +17,10 @@ const playFirst = (place) => {
   const begin = () => {
     const play = player.shadowRoot?.querySelector("[data-do=play]");
     if (used || still.matches) return;
-    if (play?.getAttribute("aria-label") !== "Pause" && play) {
-      if (!place.dataset.began) {
-        place.dataset.began = "true";
-        player.shadowRoot.querySelector("select").value = "1"; // steps a second
-        const slider = player.shadowRoot.querySelector("[type=range]");
-        slider.value = 0;
-        slider.dispatchEvent(new Event("input"));
-      }
+    if (play && !place.dataset.began) {
+      place.dataset.began = "true"; // at the first moment with a finding
+      player.shadowRoot.querySelector("select").value = "1"; // steps a second
+    } else if (play && play.getAttribute("aria-label") !== "Pause") {
       play.click();
     }
     setTimeout(begin, play ? REST : 100); // it unpacks itself

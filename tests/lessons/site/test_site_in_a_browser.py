@@ -138,17 +138,30 @@ COUNT = """document.querySelector('.first .lanes-film-player').shadowRoot
 IN_SIGHT = """it => it.getBoundingClientRect().bottom < innerHeight"""
 
 
-def test_the_first_screen_plays_a_race_and_has_three_ways_on(visited):
-    """At the size of a laptop; whoever wants no motion gets none."""
+def test_the_first_screen_shows_a_race_and_has_three_ways_on(visited):
+    """At the size of a laptop; it stands there for a while, and then goes on."""
     tab = visited("index.html")
-    tab.wait_for_function(f"{COUNT} === 'step 2 of 8'")
-    tab.wait_for_function(f"{COUNT} === 'step 3 of 8'")
+    tab.wait_for_function(f"!!{COUNT}")
+    assert "step 4 of 8" == tab.evaluate(COUNT)
+    assert "RAW race" in tab.locator(".first .told").inner_text()
+    tab.wait_for_function(f"{COUNT} === 'step 5 of 8'")
 
     for to in ("01_first_kernel", "34_find_the_bug", "PROFESSIONALS"):
         button = tab.locator(f".button[href$='{to}.html']")
         assert button.evaluate(IN_SIGHT)
     film = tab.locator(".lanes-film-player .source")
     assert film.evaluate(IN_SIGHT)
+
+
+@pytest.mark.parametrize("width", [400, 800, 1280])
+def test_the_films_caption_is_above_it_at_every_width(visited, width):
+    """In sight without scrolling: what the film is about."""
+    tab = visited("index.html", width=width)
+    caption, film = tab.locator(".caption-of-film"), tab.locator(".first .lanes-film")
+
+    assert caption.evaluate(IN_SIGHT)
+    box, below = caption.bounding_box(), film.bounding_box()
+    assert box["y"] + box["height"] <= below["y"]
 
 
 def test_a_figure_enlarges_in_place(visited):
