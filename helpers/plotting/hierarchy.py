@@ -103,9 +103,9 @@ def plot_homes(registers, shared, constant, memory, ax=None):
         "Who needs a number? One thread: if the compiler knows its index, registers, "
         f"{sizes['registers']} in a multiprocessor; if only the data knows it, a "
         "column of shared memory. The threads of a block: shared memory, "
-        f"{sizes['shared']}, and a barrier. All threads, only to read: if all lanes want one cell, "
-        f"constant memory, {sizes['constant']}; if each wants its own, global memory, "
-        f"{sizes['memory']}.",
+        f"{sizes['shared']}, and a barrier. All threads, only to read: if all lanes "
+        f"want one cell, constant memory, {sizes['constant']}; if each wants its own, "
+        f"global memory, {sizes['memory']}.",
     )
 
 

@@ -148,8 +148,8 @@ CLAIMS = {
     "to make the two takes more than four times as long as the loop": lambda it: (
         took(it, "arrays, pinned") > 4 * compiled(it)
     ),
-    "If a second loop and launch take as long, the GPU is ahead from then on": lambda it: (
-        [False, True] == [gained(it, n) for n in (1, 2)]
+    "If a second loop and launch take as long, the GPU is ahead from then on": (
+        lambda it: [False, True] == [gained(it, n) for n in (1, 2)]
     ),
     "In a trip with only 100,000 numbers, the call alone takes nine times as long as "
     "the whole compiled loop": lambda it: (
