@@ -4,11 +4,12 @@ import re
 
 import numpy as np
 import pytest
+from numba import cuda
 
 from helpers import emulate
 from tests.frontend.refusals.wrong_kernels import WRONG, written
 from tests.plain_words import internals_of
-from tests.specimens.kernels import BUILT_IN
+from tests.specimens.kernels import BUILT_IN, line_of, message
 from tests.specimens.zoo_cases import ZOO
 from thirty_two_lanes.core.errors import EmulatorFault, ExplainedError
 
@@ -28,6 +29,31 @@ def test_a_mistake_is_told_with_its_line_and_the_remedy(body, sentence):
     assert [] == internals_of(told.value)
     wanted = sentence if isinstance(sentence, str) else sentence[BUILT_IN]
     assert wanted in str(told.value)
+
+
+@cuda.jit(device=True)
+def share_of(n):
+    """A device function that divides what it counted."""
+    share = 0  # begins
+    for _ in range(n):
+        share += 1
+    share /= n
+    return share
+
+
+@cuda.jit
+def shares(out):
+    out[0] = share_of(3)
+
+
+def test_a_variable_of_two_types_is_told_in_a_device_function_too():
+    """At the line that divides it, with the line that gives it the other type."""
+    said = message(ExplainedError, shares, 1, 1, np.zeros(1))
+
+    begins = line_of(share_of, "# begins")
+    assert said.startswith(f"`share` is a whole number from line {begins} on")
+    assert "begin with `share = 0.0`" in said
+    assert f"line {line_of(share_of, 'share /= n')})" in said
 
 
 @pytest.mark.parametrize(

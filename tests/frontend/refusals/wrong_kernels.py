@@ -52,6 +52,17 @@ WRONG = [
     ("a[0] = cuda.thradIdx.x", "Did you mean `threadIdx`?"),
     ("x = undefined_name()", "there is no `undefined_name`: is it spelt right?"),
     ("a[0] = math.sqroot(1)", "`math` has no `sqroot`"),
+    ("a[0] = cuda.math.sqrt(2.0)", "Write `math` alone, and put `import math` above"),
+    # a variable of two types
+    (
+        "m = 0|for i in range(n):|    m += 1|m /= n|m += 1|a[0] = m",
+        "`m` is a whole number from line 2 on (`m = 0`), and `/=` makes it a float64 "
+        "here: begin with `m = 0.0`, or give the quotient a name",
+    ),
+    (
+        "m = n|while m < 3:|    m /= 2|    m += 1|a[0] = m",
+        "(`m = n`), and `/=` makes it a float64 here: begin with `m = float(…)`",
+    ),
     # threads, blocks and calls
     ("a[0] = cuda.threadIdx + 1", "use `.x`, `.y` or `.z`"),
     ("i = cuda.threadIdx * 2|a[i] = 1", "use `.x`, `.y` or `.z`"),

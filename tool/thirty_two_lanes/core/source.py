@@ -114,6 +114,24 @@ def source_of(function) -> Source | None:
     return Source(name, first, tuple(it.rstrip("\n") for it in lines_of(text)))
 
 
+def with_called(function) -> list:
+    """A function, and the device functions that it and those name, nearest first."""
+    found = [function]
+    for one in found:
+        found += [it for it in _named_in(one) if it not in found]
+    return found
+
+
+def _named_in(function) -> list:
+    """The device functions that a function names, each once."""
+    try:
+        outside = inspect.getclosurevars(function)
+    except (TypeError, ValueError):
+        return []
+    values = {**outside.globals, **outside.nonlocals}.values()
+    return list(dict.fromkeys(it.py_func for it in values if hasattr(it, "py_func")))
+
+
 def definition_of(function) -> ast.FunctionDef | None:
     """A function's definition, with the line numbers of its file, a `lambda` as a
     `def`; None where its source is not available.

@@ -4,11 +4,10 @@ device functions that it calls.
 
 from dataclasses import replace
 from functools import cached_property
-from inspect import getclosurevars
 
 from thirty_two_lanes.core.advice import bounds, missed, races, unwritten
 from thirty_two_lanes.core.advice.layout import Layout
-from thirty_two_lanes.core.source import definition_of, file_name
+from thirty_two_lanes.core.source import definition_of, file_name, with_called
 
 
 class Layouts:
@@ -20,17 +19,14 @@ class Layouts:
     @cached_property
     def known(self):
         """File and layout of each function; the kernel's own is the first."""
-        found, waiting = {}, [self.function]
-        while waiting:
-            function = waiting.pop(0)
-            if function not in found:
-                definition = definition_of(function)
-                if definition is not None:
-                    is_kernel = function is self.function
-                    layout = Layout(definition, is_kernel, *self.facts)
-                    found[function] = file_name(function.__code__.co_filename), layout
-                waiting += called_by(function)
-        return list(found.values())
+        found = []
+        for function in with_called(self.function):
+            definition = definition_of(function)
+            if definition is not None:
+                is_kernel = function is self.function
+                layout = Layout(definition, is_kernel, *self.facts)
+                found.append((file_name(function.__code__.co_filename), layout))
+        return found
 
     def of(self, site):
         """The layout that has a site's line, None where its source is not at hand."""
@@ -50,16 +46,6 @@ class Layouts:
     def of_kernel(self):
         """The kernel's own."""
         return next((it for _, it in self.known if it.is_kernel), None)
-
-
-def called_by(function) -> list:
-    """The device functions that a function names."""
-    try:
-        outside = getclosurevars(function)
-    except (TypeError, ValueError):
-        return []
-    values = [*outside.globals.values(), *outside.nonlocals.values()]
-    return [it.py_func for it in values if hasattr(it, "py_func")]
 
 
 def advised(function, tables, stopped=None) -> dict:

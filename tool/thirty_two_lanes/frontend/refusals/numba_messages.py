@@ -89,6 +89,8 @@ maximum recursion depth
     use a loop
 Int value is too large
     this number does not fit into 64 bits
+Cannot unify (.+?) and (.+?) for '([A-Za-z]\w*)(?:\.\d+)?'
+    `\3` is \1 on one path and \2 on another: give it one type, or use two names
 Cannot unify (.+?) and (.+?) for '
     this line gives \1 on one path and \2 on another: give both the same type
 Type of variable '.*?' cannot be determined

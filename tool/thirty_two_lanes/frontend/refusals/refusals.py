@@ -15,6 +15,7 @@ from thirty_two_lanes.frontend.refusals.arrays import several_as_one
 from thirty_two_lanes.frontend.refusals.numba_messages import NAMES, SENTENCES
 from thirty_two_lanes.frontend.refusals.source_constructs import (
     argument_without_value,
+    divided_whole_number,
     explanation_from_source,
     is_certain,
     named_expression,
@@ -36,8 +37,10 @@ def refusal(function, error, types=()) -> KernelError:
     """A KernelError for Numba's error about a kernel with arguments of these types."""
     message = str(error)
     line = _line_of(function, error, message)
-    explained = named_expression(function, line, message) or argument_without_value(
-        function, line, types
+    explained = (
+        named_expression(function, line, message)
+        or argument_without_value(function, line, types)
+        or divided_whole_number(function, line, message)
     )
     if explained:
         return at(function, *explained)

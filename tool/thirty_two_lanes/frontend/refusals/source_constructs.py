@@ -8,6 +8,7 @@ import re
 import sys
 from functools import partial
 
+from thirty_two_lanes.core.source import with_called
 from thirty_two_lanes.core.words import counted
 from thirty_two_lanes.frontend.refusals.arrays import array_copy, wrong_array
 from thirty_two_lanes.frontend.refusals.numba_messages import NO_TRY
@@ -147,6 +148,12 @@ _LIST = (
     "`cuda.local.array(8, float32)`"
 )
 
+# what LLVM's builder says where a variable has one type, and its value another
+_TWO_TYPES = (
+    r"Storing (?:double|float) to ptr of i\d|Operands must be the same type, got|"
+    r"\('(?:double|float)', 'i\d+'\)"
+)
+
 # what some functions of `cuda` take
 _TAKES = {"syncthreads": ""} | by_name("""
 shfl_sync shfl_up_sync shfl_down_sync shfl_xor_sync
@@ -223,6 +230,48 @@ def argument_without_value(function, line, types):
                 "line needs"
             )
     return None
+
+
+def divided_whole_number(function, line, message):
+    """The line of a `/=` on a variable that began as a whole number, where Numba keeps
+    its type, and a sentence; or None.
+    """
+    nodes = _nodes_around(function, line) if re.match(_TWO_TYPES, message) else ()
+    names = {n.id for n in nodes if isinstance(n, ast.Name) and n.lineno == line}
+    for node in nodes:
+        divides = isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Div)
+        name = divides and getattr(node.target, "id", None)
+        first = name in names and _first_of(nodes, name)
+        if not first or isinstance(getattr(first.value, "value", None), float):
+            continue
+        number = isinstance(first.value, ast.Constant)
+        begin = float(first.value.value) if number else "float(…)"
+        return node.lineno, (
+            f"`{name}` is a whole number from line {first.lineno} on "
+            f"(`{ast.unparse(first)}`), and `/=` makes it a float64 here: begin "
+            f"with `{name} = {begin}`, or give the quotient a name of its own"
+        )
+    return None
+
+
+def _nodes_around(function, line):
+    """The nodes of the function, or of the device function, that has a line."""
+    for one in with_called(function):
+        nodes = nodes_of(one)
+        if any(n.lineno == line for n in nodes):
+            return nodes
+    return ()
+
+
+def _first_of(nodes, name):
+    """The first statement that gives a variable its value, if there is one."""
+    given = [
+        n
+        for n in nodes
+        if isinstance(n, ast.Assign)
+        and any(getattr(it, "id", None) == name for it in n.targets)
+    ]
+    return min(given, key=lambda n: n.lineno, default=None)
 
 
 def returning_line(function) -> int | None:

@@ -67,6 +67,8 @@ def suggestion(function, sentence) -> str:
     if not missing:
         return ""
     of_cuda, name = missing.groups()
+    if of_cuda and name in _IMPORTS:
+        return f" Write `{name}` alone, and put `{_IMPORTS[name]}` above the kernel"
     if of_cuda:
         return _meant(_near(name, _of_cuda()))
     if name in _IMPORTS:
