@@ -176,7 +176,7 @@ def test_a_barrier_in_a_branch_is_found():
     line, end = line_of(branch, "syncthreads"), line_of(branch, "out[t]")
     text = " ".join(repr(run.barriers).split())
     assert f"line {line}: barrier missed by 32 threads in 2" in text
-    assert f"ended after line {end}); the first is thread 16 of" in text
+    assert f"came past line {end} to the kernel's end); the first is thread 16" in text
     with pytest.raises(AssertionError, match="Move the barrier out of the `if`"):
         run.assert_barriers()
     assert [1] * 32 == out.tolist()

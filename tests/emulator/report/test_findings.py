@@ -256,8 +256,7 @@ def test_a_race_is_wrong_and_names_both_lines():
     )
     assert (
         "Races for `tile` with line 8: put `cuda.syncthreads()` between line 7 and "
-        "line 8."
-        == found.advice
+        "line 8." == found.advice
     )
 
 
@@ -277,8 +276,8 @@ def test_a_line_that_races_with_itself_says_so():
     [
         ("shared", "store to each cell first, and wait at a barrier before this line"),
         ("local", "give each cell a value before this line"),
-        ("global", "`cuda.device_array` holds whatever was there before: store to each "
-         "element first"),
+        ("global", "what `cuda.device_array` or `cuda.Out` gives holds garbage; begin "
+         "with zeros, `cuda.to_device(np.zeros(...))`, or store to each element first"),
     ],
 )  # fmt: skip
 def test_a_cell_that_nobody_wrote_has_the_remedy_of_its_memory(space, remedy):

@@ -109,7 +109,8 @@ def test_a_terminal_is_told_a_sentence_and_then_the_worst():
         "    line 8  dst[i] = tile[t - 1]    thread 32 loads tile[31]",
         "    Put `cuda.syncthreads()` between line 7 and line 8",
     ] == lines[2:6]
-    assert "  line 6  tile[x] <b>     load of tile: 32-way bank conflict" == lines[8]
+    assert "  line 9  x = a[i - 1]    a wrap happens" == lines[8]
+    assert "  line 6  tile[x] <b>     load of tile: 32-way bank conflict" == lines[9]
     assert "minor" in lines[-1]
 
 

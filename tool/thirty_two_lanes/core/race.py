@@ -258,8 +258,9 @@ class Race:
             f"Races for `{self.array}` with {other}: {lowered(self.remedy)}.",
             self.hazards,
             self.second,
-            accesses=self.accesses,
             same=self.case,
+            accesses=self.accesses,
+            remedy=self.remedy,
         )
 
     @property
@@ -284,12 +285,16 @@ class Race:
     @property
     def text(self) -> str:
         """The facts, and the remedy below them."""
-        margin = {"initial_indent": "  ", "subsequent_indent": "  "}
-        remedy = fill(self.remedy, WIDTH, break_on_hyphens=False, **margin)
-        return f"{self.facts}\n{remedy}"
+        return f"{self.facts}\n{below(self.remedy)}"
 
     def __repr__(self):
         return wrapped(self.text)
+
+
+def below(remedy) -> str:
+    """A remedy in lines, further in than what it is for."""
+    margin = {"initial_indent": "  ", "subsequent_indent": "  "}
+    return fill(remedy, WIDTH, break_on_hyphens=False, **margin)
 
 
 def beside(line, access) -> str:

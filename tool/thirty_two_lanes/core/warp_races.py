@@ -5,10 +5,9 @@ what waits for lanes as it does, orders them. A race of the same lines between w
 its own remedy, which orders the lanes, too, and is not told again.
 """
 
-from textwrap import fill
 from typing import NamedTuple
 
-from thirty_two_lanes.core.race import INDIVISIBLE, WIDTH, Race
+from thirty_two_lanes.core.race import INDIVISIBLE, Race
 from thirty_two_lanes.core.words import Finding, counted, lowered
 
 SYNC = "`cuda.syncwarp()`"
@@ -89,18 +88,17 @@ class WarpRaces(NamedTuple):
             len(self.races),
             same,
             worst.accesses,
+            self.remedy,
         )
 
     @property
-    def text(self) -> str:
-        """All in one line, the accesses of the first race, and the remedy below."""
+    def facts(self) -> str:
+        """All in one line, and the accesses of the first race."""
         worst = self.races[0]
         if len(self.races) == 1:
-            return worst.text
+            return worst.facts
         _, *accesses = worst.facts.split("\n")
-        margin = {"initial_indent": "  ", "subsequent_indent": "  "}
-        remedy = fill(self.remedy, WIDTH, break_on_hyphens=False, **margin)
-        return "\n".join([self.title, *accesses, remedy])
+        return "\n".join([self.title, *accesses])
 
 
 def is_within_warp(race) -> bool:

@@ -14,9 +14,9 @@ COSTLY = 1.5  # times the ideal
 class Finding(NamedTuple):
     """What is wrong or costs too much on a line; `also` is the other line of two, and
     `accesses` has both with what is done there. The advice is "" where a line with the
-    same topic and a higher cost has it. `count` is how many it stands for; `same`, what
-    it has in common with itself in another launch, where its lines, its noun and its
-    names do not tell.
+    same topic and a higher cost has it; `remedy` is what it says to do, where `what`
+    does not. `count` is how many it stands for; `same`, what it has in common with
+    itself in another launch, where its lines, its noun and its names do not tell.
     """
 
     level: str
@@ -29,6 +29,7 @@ class Finding(NamedTuple):
     count: int = 1
     same: tuple = ()
     accesses: tuple = ()  # (site, words) of each
+    remedy: str = ""  # without its full stop
 
 
 def level_of(taken, ideal) -> str:

@@ -38,11 +38,14 @@ class Missing(NamedTuple):
     @property
     def how(self) -> str:
         """How they miss it, in words."""
-        where = f"line {self.elsewhere.line}"
+        where, words = f"line {self.elsewhere.line}", self.elsewhere.text.split()
         if not self.left:
             return f"waiting at the barrier of {where}"
-        returned = "return" in self.elsewhere.text.split()
-        return f"{'returned at' if returned else 'ended after'} {where}"
+        if "raise" in words:
+            return f"ended by the exception of {where}"
+        if "return" in words:
+            return f"returned at {where}"
+        return f"came past {where} to the kernel's end"
 
     @property
     def remedy(self) -> str:
@@ -70,6 +73,7 @@ class Missing(NamedTuple):
             f"thread {self.thread} of block {self.block}. {gpu}. {self.remedy}.",
             self.threads,
             self.elsewhere,
+            remedy=self.remedy,
         )
 
     def __repr__(self):

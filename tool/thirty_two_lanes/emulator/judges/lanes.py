@@ -18,11 +18,11 @@ from thirty_two_lanes.emulator.judges.judge import JudgeOfThreads, Kind, Registr
 from thirty_two_lanes.emulator.judges.printing import Listed
 
 LEAVE_ALONE = {
-    "outside": "Name in the mask all lanes that execute this line and are read.",
-    "left": "Let all lanes of the warp come to this line, and guard what follows.",
-    "absent": "Launch whole warps of 32 threads, or read only lanes that exist.",
+    "outside": "Name in the mask all lanes that execute this line and are read",
+    "left": "Let all lanes of the warp come to this line, and guard what follows",
+    "absent": "Launch whole warps of 32 threads, or read only lanes that exist",
     "unnamed": "Name in the mask exactly the lanes that execute this line, "
-    "`0xFFFFFFFF` for all 32.",
+    "`0xFFFFFFFF` for all 32",
 }
 
 
@@ -63,12 +63,17 @@ class Stray(NamedTuple):
     @property
     def finding(self) -> Finding:
         """What a report says of it."""
-        advice = (
+        remedy = LEAVE_ALONE[self.kind]
+        return Finding(
+            "wrong",
+            self.site,
+            "warps",
+            f"{self.text}: undefined",
             f"{raised(self.text)}, first in thread {self.thread} of block "
-            f"{self.block}: undefined on a GPU. {LEAVE_ALONE[self.kind]}"
+            f"{self.block}: undefined on a GPU. {remedy}.",
+            self.count,
+            remedy=remedy,
         )
-        what = f"{self.text}: undefined"
-        return Finding("wrong", self.site, "warps", what, advice, self.count)
 
     def __repr__(self):
         return wrapped(

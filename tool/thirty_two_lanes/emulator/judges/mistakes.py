@@ -58,7 +58,9 @@ class LineWarning(NamedTuple):
         """What a report says of it, if it is a mistake or a cost."""
         level = "costly" if self.kind in COSTS else "wrong"
         topic = (MISTAKES | SIGNATURES | COSTS)[self.kind]
-        return Finding(level, self.site, topic, self.text, f"{raised(self.text)}.")
+        remedy = self.text.partition(". ")[2] if level == "wrong" else ""
+        advice = f"{raised(self.text)}."
+        return Finding(level, self.site, topic, self.text, advice, remedy=remedy)
 
     def __repr__(self):
         return wrapped(f"line {self.line}: {self.text}\n    {self.site.text}")

@@ -26,8 +26,8 @@ NONE = np.zeros(0, np.int64)
 WRITE_FIRST = {
     "shared": "store to each cell first, and wait at a barrier before this line",
     "local": "give each cell a value before this line",
-    "global": "`cuda.device_array` holds whatever was there before: store to each "
-    "element first",
+    "global": "what `cuda.device_array` or `cuda.Out` gives holds garbage; begin with "
+    "zeros, `cuda.to_device(np.zeros(...))`, or store to each element first",
 }
 
 
@@ -50,9 +50,17 @@ class Uninitialised(NamedTuple):
         """What a report says of it."""
         cells = counted(self.count, "cell")
         what = f"reads {cells} of {self.space} `{self.array}` that nobody wrote"
-        advice = f"{raised(what)}: {WRITE_FIRST.get(self.space, 'write it first')}."
+        remedy = WRITE_FIRST.get(self.space, "write it first")
         topic = "shared memory" if self.space == "shared" else "memory hierarchy"
-        return Finding("wrong", self.site, topic, what, advice, self.count)
+        return Finding(
+            "wrong",
+            self.site,
+            topic,
+            what,
+            f"{raised(what)}: {remedy}.",
+            self.count,
+            remedy=raised(remedy),
+        )
 
     def __repr__(self):
         cells = "cell" if self.count == 1 else "cells"

@@ -1,11 +1,15 @@
-"""A run as text, for a terminal: one sentence, then what was found, worst first."""
+"""A run as text, for a terminal: one sentence, then what was found, worst first. Below
+what is wrong stands its remedy; above it, all that have the same one.
+"""
 
+from itertools import groupby
 from textwrap import indent
 
 from thirty_two_lanes.core.errors import wrapped
+from thirty_two_lanes.core.race import below
 from thirty_two_lanes.core.source import WIDEST_LINE
 from thirty_two_lanes.core.warp_races import NOUNS, within_warps
-from thirty_two_lanes.core.words import counted
+from thirty_two_lanes.core.words import counted, lowered
 from thirty_two_lanes.emulator.report.findings import findings_of
 
 MOST_FINDINGS = 12  # to show; the tables of a run have all
@@ -16,13 +20,28 @@ WIDEST = 78  # characters of a warning that is shown in full
 def as_text(run) -> str:
     """The sentence; races with both lines; each other line that can be better."""
     found = [it for it in findings_of(run) if it.topic != "races"]
-    rows = [(it.site.label, it.site.text, _shortened(it.what)) for it in found]
     races = [*run.races, *within_warps(run.races.minor)]
-    told = [indent(race.text, "  ") for race in races[:MOST_FINDINGS]]
+    told = [(it.facts, it.remedy) for it in races[:MOST_FINDINGS]]
+    first = [remedy for _, remedy in told]
+    told.sort(key=lambda it: first.index(it[1]))
+    shown = found[:MOST_FINDINGS]
+    rows = zip(_aligned(shown), map(_remedy, shown), strict=True)
     minor = map(_minor, minor_of(run)[:MOST_FINDINGS])
-    lines = [*told, *_aligned(rows[:MOST_FINDINGS]), *minor]
-    rest = _rest(rows, races, minor_of(run))
+    lines = [*_with_remedies(told), *_with_remedies(rows)]
+    lines = [indent(it, "  ") for it in [*lines, *minor]]
+    rest = _rest(found, races, minor_of(run))
     return wrapped("\n".join([sentence(run), *lines, *rest]))
+
+
+def _with_remedies(told):
+    """Facts, and below each, or below several that follow one another, the remedy."""
+    for remedy, group in groupby(told, key=lambda it: it[1]):
+        facts = [fact for fact, _ in group]
+        yield from facts
+        if len(facts) > 1 and remedy:
+            remedy = f"For these {len(facts)}: {lowered(remedy)}"
+        if remedy:
+            yield below(remedy)
 
 
 def minor_of(run) -> list:
@@ -75,14 +94,23 @@ def sentence(run) -> str:
 def _minor(race):
     """A minor race in a line."""
     lines = dict.fromkeys([race.first.label, race.second.label])
-    return f"  minor: {race.title} ({' and '.join(lines)})"
+    return f"minor: {race.title} ({' and '.join(lines)})"
 
 
-def _aligned(rows):
-    width = max((len(number) for number, *_ in rows), default=0)
-    texts = [len(text) for _, text, _ in rows if len(text) <= WIDEST_LINE]
-    for number, text, what in rows:
-        yield f"  {number:<{width}}  {text:<{max(texts, default=0)}}    {what}"
+def _aligned(found):
+    """A line for each finding, in columns."""
+    sites = [it.site for it in found]
+    width = max((len(it.label) for it in sites), default=0)
+    texts = [len(it.text) for it in sites if len(it.text) <= WIDEST_LINE]
+    text = max(texts, default=0)
+    for it in found:
+        source = f"{it.site.label:<{width}}  {it.site.text:<{text}}"
+        yield f"{source}    {_shortened(it.what)}"
+
+
+def _remedy(finding) -> str:
+    """What to do about a line, where the line does not say it."""
+    return "" if finding.remedy in _shortened(finding.what) else finding.remedy
 
 
 def _shortened(what):
