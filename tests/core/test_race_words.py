@@ -129,7 +129,7 @@ def test_a_race_is_wrong_unless_all_store_the_same():
     assert (
         "Races for `tile` with line 8: put `cuda.syncthreads()` between" in found.advice
     )
-    assert "with itself, in another thread: load into a variable first" in slight.advice
+    assert "with the same line in another thread: load into" in slight.advice
 
 
 def test_the_two_lines_stand_below_each_other():

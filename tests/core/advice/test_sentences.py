@@ -28,6 +28,31 @@ def test_a_barrier_that_stands_there_already_is_not_advised():
     assert all("`cuda.syncthreads()` at the end of the loop" in it for it in sentences)
 
 
+def test_neighbours_that_are_loaded_in_place_need_another_array():
+    """In one statement or in two, of several blocks; within one a barrier is enough."""
+
+    @cuda.jit
+    def smooth(a):
+        i = cuda.grid(1)
+        if i > 0:
+            a[i] = (a[i - 1] + a[i]) / 2
+
+    @cuda.jit
+    def added(a):
+        i = cuda.grid(1)
+        if i < a.size - 1:
+            right = a[i + 1]
+            a[i] = right
+
+    for kernel in (smooth, added):
+        sentences = told(kernel, (2, 64), ones(128))
+        assert sentences
+        assert all("store to another array, and let" in it for it in sentences)
+        sentences = told(kernel, (1, 64), ones())
+        assert sentences
+        assert all("`cuda.syncthreads()`" in it for it in sentences)
+
+
 def test_the_smallest_of_several_is_kept_by_an_atomic():
     """A barrier within the `if` would be missed."""
 

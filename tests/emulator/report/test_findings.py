@@ -261,12 +261,12 @@ def test_a_race_is_wrong_and_names_both_lines():
 
 
 def test_a_line_that_races_with_itself_says_so():
-    """In another thread; its remedy goes on in the same sentence."""
+    """With the same line in another thread; its remedy goes on in the same sentence."""
     (found,) = findings_of(hand_made(races=[race(second=site(7))]))
 
     assert found.advice == (
-        "Races for `tile` with itself, in another thread: load into a variable first, "
-        "then `cuda.syncthreads()`, then store; in a loop, one more "
+        "Races for `tile` with the same line in another thread: load into a variable "
+        "first, then `cuda.syncthreads()`, then store; in a loop, one more "
         "`cuda.syncthreads()` behind the store."
     )
 

@@ -248,8 +248,9 @@ class Race:
     @property
     def finding(self) -> Finding:
         """What a report says beside the first of its lines."""
-        itself = self.second.line == self.first.line
-        other = "itself, in another thread" if itself else f"line {self.second.line}"
+        other = f"line {self.second.line}"
+        if self.second.line == self.first.line:
+            other = "the same line in another thread"
         return Finding(
             "slight" if self.same_value else "wrong",
             self.first,

@@ -9,14 +9,17 @@ from thirty_two_lanes.core.advice import locking
 from thirty_two_lanes.core.advice.edit import Advice, spot_of
 from thirty_two_lanes.core.advice.locking import FENCE
 from thirty_two_lanes.core.advice.patterns import (
+    alike,
     as_atomic,
     as_smallest,
     asks_and_stores,
+    elements,
     steps_of_reduction,
     taken_and_added,
     target_of,
     waits_for,
 )
+from thirty_two_lanes.core.advice.varying import array_of
 from thirty_two_lanes.core.advice.waiting import BARRIER, Waiting
 
 INDIVISIBLE = {"atomic", "acquire", "release"}
@@ -30,11 +33,16 @@ class Facts:
 
     def __init__(self, races):
         self.between_warps = {_pair(it) for it in races if it.scope == "block"}
+        self.between_blocks = {_pair(it) for it in races if it.scope == "grid"}
         self.updates = {_pair(it) for it in races if it.kind == "WAW" and not it.apart}
 
     def is_wide(self, race) -> bool:
         """Do the same lines race between warps of a block, too?"""
         return _pair(race) in self.between_warps
+
+    def is_widest(self, race) -> bool:
+        """Do the same lines race between blocks, too?"""
+        return _pair(race) in self.between_blocks
 
     def is_update(self, race) -> bool:
         """Do threads store to one cell in one turn of all loops?"""
@@ -66,6 +74,10 @@ def advice_on(race, layout, lines, facts, others=()) -> Advice | None:
             if advice:
                 return advice
     mixed = {race.first_kind, race.second_kind} & INDIVISIBLE
+    if facts.is_widest(race) and not mixed and not waiting.turns():
+        advice = _in_place(race, statements)
+        if advice:
+            return advice
     if race.scope == "grid" or mixed & {"acquire", "release"}:
         return None
     barred = _no_barrier(race, layout, lines, statements)
@@ -204,6 +216,27 @@ def _same_cell(race, layout, lines, statements):
         "give each thread its own, or use `cuda.atomic`",
         layout.edit("instead", one, code),
     )
+
+
+def _in_place(race, statements):
+    """Neighbours that are loaded from the array to which their threads store."""
+    target = next(filter(None, map(target_of, statements)), None)
+    if race.kind == "WAW" or target is None or array_of(target) != race.array:
+        return None
+    own = _variables(target.slice)
+    loads = [it for statement in statements for it in elements(statement, race.array)]
+    if not own or not any(
+        own <= _variables(it.slice) for it in loads if not alike(it, target)
+    ):
+        return None
+    return Advice(
+        f"Threads store to `{race.array}` while others still load its old values: "
+        "store to another array, and let the two change places between launches"
+    )
+
+
+def _variables(expression):
+    return {it.id for it in ast.walk(expression) if isinstance(it, ast.Name)}
 
 
 def _atomic_or(race, advice):
