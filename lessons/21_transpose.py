@@ -121,7 +121,7 @@ compare(copies, "µs", "% of a copy", "memory busy, %",
         "instructions per warp", by=("threads", "elements a thread"))
 
 # %% [markdown]
-# From each of the first four rows to the next, one thing changes, and each time a fifth of the time or more is gone.
+# Among the first four rows, one thing changes from row to row, and each time a fifth of the time or more is gone.
 #
 # - *Smaller blocks*, with as many threads in all. Why, these columns do not say.
 # - *Four elements each*, in turn: a quarter of the blocks and threads. The field calls this **thread coarsening**.
@@ -130,7 +130,7 @@ compare(copies, "µs", "% of a copy", "memory busy, %",
 # %% [markdown]
 # The last row has large blocks again, and is 14% slower.
 #
-# So the small block copies nearly as fast as the driver, and the first one took more than twice as long. With one element a thread in blocks of 32 × 32, that copy is what to compare with.
+# So the small block copies nearly as fast as the driver, and the first one took more than twice as long. A transpose in blocks of 32 × 32, with one element a thread, is to be compared with that first copy.
 #
 # ## Turn it, without a tile
 #
@@ -299,7 +299,7 @@ compare({("32 × 8, 4 each", "a copy"): the_copy,
         by=("threads and elements", "kernel"))
 
 # %% [markdown]
-# The way through the tile, with its barrier, costs a copy 6%. Turning costs 12% more; a later section finds part of these 12%.
+# The way through the tile, with its barrier, costs a copy 6%. Turning costs 12% more; the order of the tiles, below, is a part of what turning costs.
 # So what is left of *transposing* is small.
 #
 # How much each block and thread takes matters more. Either way, the transpose takes less than a fifth longer than the copy by the same blocks. But both take twice as long with one element a thread in 32 × 32 as with four in 32 × 8. (The shape alone costs a copy 14% at four each, and 28% at one.)
@@ -361,7 +361,7 @@ column = [(4 * (lane % 8), lane // 8) for lane in range(32)]
 plot_tile_banks((33 * rows_33 + cols_33) % 32, column, padding=1)
 
 # %% [markdown]
-# A warp is 8 lanes wide and 4 high here. Lane x of its row y takes the cells `[4x, y]` to `[4x + 3, y]` of the tile, one after the other.
+# A warp is 8 lanes wide and 4 high here. A lane takes the cells `[x, y]` to `[x + 3, y]` of the tile, one after the other; `x` grows by 4 from lane to lane.
 # Outlined are the first ones of all lanes, in eight rows and four columns: 32 banks, and so no conflict.
 
 # %% tags=["timing", "hide-input"]
@@ -488,7 +488,7 @@ compare(sides, "µs", "% of a copy", "memory busy, %",
         by=("loads side by side", "stores side by side"))
 
 # %% [markdown]
-# Read it by columns. With the stores side by side the kernel takes less than 300 µs, and with the stores far apart more than 310, whatever the loads do. For the loads it hardly matters.
+# Go by the second column. With the stores side by side the kernel takes less than 300 µs, and with the stores far apart more than 310, whatever the loads do. For the loads it hardly matters.
 # So it is the stores that mind, and `down` gains 4%. Why memory minds them more than loads, these counters do not say.
 #
 # And here is what turning still costs: beside the copy with both sides side by side, 6% with the stores far apart, and 2% with `down`.

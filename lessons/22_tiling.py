@@ -131,7 +131,7 @@ explore(walk, step=(0, 3), block_x=[0, 1], block_y=[0, 1], tile=[2, 4])
 # ## The walk as a kernel
 #
 # In each step a block loads a tile of each matrix, waits, adds up products, and waits again before it loads the next.
-# `at` says how far the tiles have moved, and `k` counts within a tile.
+# `at` says how far the tiles have moved, and `k` counts within a tile. (All sides are multiples of the tile's here; [the next page](23_matrix_product.ipynb) drops that.)
 
 # %%
 def make_tiled(size, before=True, after=True):
@@ -307,8 +307,8 @@ compare(pairs, "GB through L1", "GB loaded from L2", "GB read from memory",
         by=("block", "kernel"))
 
 # %% [markdown]
-# Each product takes two numbers, 8.6 GB in all. Without a tile, the largest blocks ask L1 for less, since all lanes of a warp load the same element of `a`: that is one sector.
-# With a tile they ask for a twentieth of that.
+# Each product takes two numbers, 8.6 GB in all. Without a tile L1 is asked for less, in blocks of any size, as lanes share sectors: in the largest all lanes of a warp load the same element of `a`, so that is one sector.
+# With a tile these blocks ask for a twentieth of that.
 #
 # But L2 is asked for as much as before at 8 × 8, a seventh less at 16, a quarter less at 32. Memory is asked for both matrices once, in every row. L1 had kept what the neighbours need, and L2 has room for both matrices several times.
 # So here the tile saves no memory traffic. It saves requests to L1. (That is no law: a product that does not fit in L2 is not measured here.)
@@ -412,7 +412,7 @@ compare(held_back, "µs", {"shared loads per warp and k": requests},
 # This tile, by 7%. And four fifths of the gain are gone.
 # So most of the gain was the compiler's, which found wide loads. (This tile is still 5% faster than no tile; the path does not explain why.)
 #
-# In the smaller blocks the path itself is the limit: without a tile it is busy nearly all the time. There a tile takes more than a third of its work away, and gains more. What holds the largest without a tile, it does not show.
+# In the smaller blocks the path itself is the limit: without a tile it is busy nearly all the time. There a tile takes more than a third of its work away, and gains more. What holds back the largest without a tile, the table does not show.
 
 # %% [markdown]
 # **Predict.** How many cycles does the path need for each `k` without a tile, by [the rule of the tiles](13_shared_memory.ipynb)? (In one cycle up to 32 numbers, each at another place of its line; different numbers at one place come one after the other.) The rows of `a` are whole lines, and a warp of the smallest blocks is in four of them.

@@ -76,7 +76,7 @@ def product(kernel, c, a, b, side):
 
 
 # %% [markdown]
-# `matrices` makes two factors and room for their product. `product` emulates a kernel with enough blocks of so many threads a side, and checks the result.
+# `matrices` makes two factors and room for their product. `product` emulates a kernel with as many blocks as cover the product, of `side` × `side` threads, and checks the result.
 #
 # Tiles of 32 fit into 64 × 96 by 96 × 32. But not into these ragged matrices, of which no side is a multiple of 32:
 
@@ -252,7 +252,7 @@ tiled
 #
 # <details><summary>For the curious: would one zero of the two be enough?</summary>
 #
-# For finite numbers, yes: beyond k a zero of A meets a zero of B, and each alone makes the product zero. But if only A is filled up, the tile of B still holds something there, such as the last row once more, of a kernel that loads `b[min(at + y, k - 1), col]`. Zero times infinity, or times NaN, is NaN, so an infinity in that row would spoil sums to which it does not belong.
+# For finite numbers, yes: beyond k a zero of A meets a zero of B, and each alone makes the product zero. But if only A is filled up, the tile of B still holds something there, such as the last row once more, of a kernel that loads `b[min(at + y, k - 1), col]`. Zero times infinity, or times NaN, is NaN, so an infinity in that row would make NaN of sums that should be infinite.
 #
 # </details>
 
@@ -315,7 +315,7 @@ plot_waves(COLUMNS, [it.median_us for it in by_columns.values()],
 # %% [markdown]
 # <details><summary>For the curious: two blocks at a time</summary>
 #
-# A multiprocessor holds two of these blocks at a time. So should the steps not be twice as wide? They would be, if two blocks took as long as one. But the ninth block costs about as much as the tenth: two that run together take more than twice as long as one alone.
+# A multiprocessor holds two of these blocks at a time. So should the steps not be twice as wide? They would be, if two blocks took as long as one. But the ninth block costs as much as the tenth: two that run together take about twice as long as one alone.
 #
 # </details>
 
@@ -449,7 +449,7 @@ compare(orders, {"sectors per load, at 64 × 64": sectors},
 # The first three rows are one source, compiled for each order of a factor in memory: a transposed one takes more than a third longer.
 # Loading along stored rows brings the sectors down to those of a plain product, and half of the lost time back.
 #
-# And the other half? What still differs is the inner loop. In a row of `tile_a`, the compiler loads four neighbours at once, for four values of `k`. Down a column it cannot, so each product takes two loads from shared memory, and the data path has almost a third more to do than in the plain product. No launch here changes that alone. One on [the page before](22_tiling.ipynb) does: unmerged loads cost it four fifths of the tile's gain.
+# And the other half? What still differs is the inner loop. In a row of `tile_a`, the compiler loads four neighbours at once, for four values of `k`. Down a column it cannot, so each product takes two loads from shared memory, and the data path has almost a third more to do than in the plain product. No launch here changes that alone. One on [the page before](22_tiling.ipynb) does: there unmerged loads take away four fifths of what the tile gains.
 
 # %% [markdown]
 # ## Beside a library
@@ -507,7 +507,7 @@ plot_speeds(list(speeds), [it.gflop_per_s for it in speeds.values()],
 # %% [markdown]
 # <details><summary>For the curious: a hundred times as fast as a CPU?</summary>
 #
-# The loops for the CPU are compiled, and run on one core of a server (all that was recorded of it is "Intel Xeon"). This is the better of two orders, which walks along rows only. The usual order, element by element, takes 29 times as long, and 4.4 times if `b` is stored by columns. So the kernel without a tile is 97 times as fast as a CPU, or 2,800 times: ask which loop a speedup is measured against.
+# The loops for the CPU are compiled, and run on one core of a server (all that was recorded of it is "Intel Xeon"). This is the better of two orders, which walks along rows only. The usual order, element by element, takes 29 times as long, and 4.4 times if `b` is stored by columns. So the kernel without a tile is 97 times as fast as this core, or 2,800 times: ask which loop, on how many cores, a speedup is measured against.
 #
 # </details>
 #

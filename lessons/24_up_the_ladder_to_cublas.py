@@ -612,7 +612,7 @@ plot_pipeline(4, 2, 3)
 #
 # `copy4_async(to, i, source, j)` begins to copy 16 bytes from global to shared memory, and the thread goes on at once (NVIDIA: **cp.async**). `commit_copies()` closes a group of them; `wait_copies(0)` waits for all groups of *this thread*.
 #
-# Then one barrier for a tile is enough. Behind it, each thread has waited for its own copies, so the next tiles are there; and each is done with the tiles before, so their half is free.
+# Then one barrier for a tile is enough. Behind it, each thread has waited for its own copies, so the tiles of this step are there; and each is done with those before, whose half is free.
 
 # %%
 @part
@@ -851,7 +851,7 @@ plot_rungs(list(RUNGS), [at_most(name) for name in RUNGS],
            library.gflop_per_s / PEAK, "cuBLAS")
 
 # %% [markdown]
-# A ring is what a rung's counts allow, a diamond what it reached. Up to the *warp tiles*, what counts allow rises from a sixth of the peak to nine tenths (with one step back, at *by fours*). From there on it hardly changes, and rungs fill slots that were empty.
+# A ring is what a rung's counts allow, a diamond what it reached. Up to the *warp tiles*, what counts allow rises from a sixth of the peak to nine tenths (with one step back, at *by fours*). From there on it stays near that, and most rungs fill empty slots.
 
 # %% tags=["timing", "hide-input"]
 # Shows of which shares each rung's share of the peak is made.

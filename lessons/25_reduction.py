@@ -296,7 +296,7 @@ path_table(TREES)
 # ## Let warps go home
 #
 # A predicate stops lanes. A *branch* stops a warp: if all of its lanes take it, the warp issues nothing of what it skips.
-# So add halves only while they fill whole warps. Then one warp adds up the last 32 pairs, and all others branch past that. Lanes of one warp need only `syncwarp`.
+# So add halves only while they fill whole warps. Then one warp adds up the last 32, and all others branch past that. Lanes of one warp need only `syncwarp`.
 
 # %% [markdown]
 # **Predict.** A block issued 16 · 28 + 1 requests. How many are left, and how much of the time?
@@ -310,7 +310,7 @@ path_table(TREES)
 # %%
 @cuda.jit(device=True)
 def add_halves(numbers):
-    """Add halves while they fill warps; one warp adds up the last 32 pairs."""
+    """Add halves while they fill warps; one warp adds up the last 32."""
     thread, step = uint32(cuda.threadIdx.x), uint32(THREADS // 2)
     while step >= 32:
         if thread < step:
@@ -785,7 +785,7 @@ hasty = emulate(sum_hasty_wrong)[4, THREADS](
 hasty.races
 
 # %% [markdown]
-# Down to a step of 32, each thread loads what another warp stored in the step before. In the last five it is another lane of the same warp: that needs `syncwarp`.
+# In the steps of 128, 64 and 32, each thread loads what another warp stored in the step before. In the last five it is another lane of the same warp: that needs `syncwarp`.
 #
 # ## What changed
 

@@ -122,7 +122,7 @@ film
 
 # %% [markdown]
 # In the film warp 0 adds to cell 31 in the first doubling, and thread 32 then loads the new sum.
-# Write after read: whoever needs the old sum must have loaded it before its owner stores the new one. The second barrier makes it so: load, barrier, store.
+# Write after read: who needs the old sum must have loaded it before its owner stores the new one. The second barrier makes it so: load, barrier, store.
 #
 # ## Fewer additions
 #
@@ -421,7 +421,7 @@ compare(times, "µs", {"instructions per 32 elements": per_warp},
 # By the path: fours, shuffles, doubling, padded, sweeps; by time, *padded* comes before *doubling*.
 # Counted and measured agree within a tenth. A tile of *sweeps* issues 976 requests for shared memory, and one of *doubling* 640. With the conflicts, the path passes two and a half times as much, is busy nearly always, and sets the pace.
 # *padded* has 52 conflicts left of 915, and takes two fifths less time. Now the issue slots are as busy as the path: *padded* takes 29% more instructions than *doubling*. Fewer additions, but more instructions.
-# *doubling* keeps nothing busy for half of the time: its warps wait most at barriers. (*padded* has as many, in smaller blocks.)
+# *doubling* keeps neither slots nor path busy for half of the time: its warps wait most at barriers. (*padded* has as many, in smaller blocks.)
 
 # %% [markdown]
 # <details><summary>For the curious: what we do not know</summary>
@@ -562,7 +562,7 @@ table(["launch", "times the array, counted", "predicted, µs", "time, µs"],
 #
 # Could a block get the sum before its tile in the same launch? It would have to wait for another block. It may, if:
 #
-# - *Who is waited for is running.* Blocks start in any order, so a block takes the next free tile by an atomic. All tiles before it belong to blocks that have started, and who runs goes on running while others wait (**forward progress**).
+# - *The block that is waited for is running.* Blocks start in any order, so a block takes the next free tile by an atomic. All tiles before it belong to blocks that have started, and a block that runs goes on running while others wait (**forward progress**).
 # - *What is read is complete.* A tile publishes a status and a float32 in one word of 64 bits.
 # - *Both sides are ordered*, if they pass more than this word, as in the exercise `running_totals`: `store_release`, a store with [a fence](19_from_block_to_block.ipynb), comes after all that its thread stored before, and `load_acquire` before all that its thread loads next.
 
@@ -599,7 +599,7 @@ def read(word):
 #
 # If each tile waited for the one before to *finish*, that would be a chain. So a tile publishes twice. As soon as it has added itself up, it publishes its own sum; later its **prefix**, the sum up to its end.
 #
-# Who needs a prefix looks at the tile before. If that has its prefix, this is all. If it has only its sum, add that and look one further. If it has nothing yet, look again.
+# For a prefix, look at the tile before. If that has its prefix, this is all. If it has only its sum, add that and look one further. If it has nothing yet, look again.
 # This is the **decoupled look-back** of Merrill and Garland.
 
 # %%
@@ -656,7 +656,7 @@ def make_once(look_back, fours, threads, resident):
 #
 # To load a word that another block has just stored is a journey to L2, and each step of `look_back_singly` waits for one. A warp can ask for 32 words at once.
 #
-# Then all lanes need the sum of what they found. With `shfl_xor_sync`, lanes swap in pairs: with the neighbour, then two lanes away, then four. After five swaps and additions each lane has the sum of all. (Half of the lanes add in the other order: it must not matter.)
+# Then all lanes need the sum of what they found. With `shfl_xor_sync`, lanes swap in pairs: with the neighbour, then two lanes away, then four. After five swaps and additions each lane has the sum of all. (Half of them add in the other order, as they may.)
 
 # %% [markdown]
 # If all 32 tiles have published something, the warp adds up back to the nearest prefix. If there is none, it adds all, and goes on before them. (`all_sync`: does it hold in all lanes? `ballot_sync`: a bit from each. `ffs` finds the lowest bit that is set, and counts from 1: the nearest prefix is in lane `ffs` − 1.)
@@ -810,7 +810,7 @@ compare(parts, "µs", "memory busy, %", "% of a copy", "waits most for",
         by="in the last rung's shape")
 
 # %% [markdown]
-# A copy in this shape is as fast as the driver's. Of what is left, scanning the tile is half, and one journey to L2 more than a third. All further looks and waits, which we feared most, are a tenth.
+# A copy in this shape is as fast as the driver's. Of what is left, scanning and publishing the tile is half, and one journey to L2 more than a third. All further looks and waits, which we feared most, are a tenth.
 # So looking less would save little; hiding the journey, as by asking before `join`, we did not try.
 #
 # ## What changed

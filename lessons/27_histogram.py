@@ -447,7 +447,7 @@ table(["µs", *small], [(name, *(time_of(rung, kind) for kind in small))
 # %% [markdown]
 # The times follow the wavefronts. On constant data *one behind the other* takes sixteen times as long as one copy. *Padded*, the data still matters by a factor of two. *Side by side* it does not matter at all: each kind takes 8 to 9% longer than reading.
 #
-# The kernels differ in the layout only. Where counting takes clearly longer than reading, our count is at least 93% of the recorded time.
+# The last three differ in the layout, and in finding a cell. Where counting takes clearly longer than reading, our count is at least 93% of the recorded time.
 #
 # ## Are fewer copies enough?
 #
@@ -463,7 +463,7 @@ table(["µs", *small], [(name, *(time_of(rung, kind) for kind in small))
 
 # %%
 def fewer(copies):
-    """The layout of so many copies side by side."""
+    """The layout of this number of copies side by side."""
     def cell(value, copy):
         return copies * value + copy
     return cell
@@ -485,7 +485,7 @@ plot_series(COPIES, {kind: [time_of(name, kind) for name in names]
 #
 # With 16 copies a request takes two wavefronts at most. On constant data it takes one, and the launch 262 µs, as with twice as many. The other kinds take less than 290 µs by our count, and at least 325 by the clock: longer than either alone; why, we did not test. With 32 copies, only the reading is left.
 #
-# So copies pay off when they end the queues.
+# Copies pay off when they end the queues.
 
 # %% [markdown]
 # ## More bytes in flight
@@ -541,7 +541,7 @@ def count_four_loads(bins, words, rest):
 
 # %%
 def make_reading(loads):
-    """A kernel that reads the values, so many loads at a time."""
+    """A kernel that reads the values, some loads at a time."""
     @cuda.jit
     def read(bins, words, rest):
         """Load the values, and count nothing."""

@@ -281,7 +281,7 @@ side_by_side("plain", "tiled")
 # %% [markdown]
 # The loads are down to two fifths, and the step takes half as long *again*.
 #
-# The step was not short of loads: caches had served six of seven, and the data path was hardly busy. But the tile adds half as many instructions again: a load from a tile is one, as is a load from L1, and to fill the tile comes on top. To issue them takes 61% of 1,170 µs: 716 µs. That alone is nearly the plain step's whole time. For the rest, no warp is ready; a quarter of all warps' waiting is for the barrier.
+# It was not the number of loads that held the step up: caches had served six of seven, and the data path was hardly busy. But the tile adds half as many instructions again: a load from a tile is one, as is a load from L1, and to fill the tile comes on top. To issue them takes 61% of 1,170 µs: 716 µs. That alone is nearly the plain step's whole time. For the rest, no warp is ready; a quarter of all warps' waiting is for the barrier.
 #
 # So from now on, watch the instructions.
 #
@@ -339,7 +339,7 @@ side_by_side("plain", "plain, 256 threads", "walk", "walk in C++")
 # %% [markdown]
 # Two things changed here. Blocks shrank, too, from 1,024 threads to 256: that alone saves the plain step a fifth of its time. (It executes the same instructions, and uses more of the slots. It is not for want of warps: they fill 74% and 77% of the room. Why large blocks use fewer slots, we do not know.)
 #
-# Compare blocks of one size: the walk takes four fifths of the plain step's time. It has fewer loads, and a third fewer instructions: with each load goes the computing of an address. Now three quarters of its warps' waiting is for loads.
+# Compare blocks of one size: the walk takes four fifths of the plain step's time. It has fewer loads, and a third fewer instructions. Most of these are saved because a thread asks once for four cells where it is, and whether that is inside. Now three quarters of its warps' waiting is for loads.
 #
 # ## A tile of one layer
 #
@@ -604,7 +604,7 @@ with expect(AssertionError):
 #
 # <details><summary>Answer</summary>
 #
-# Its column takes 18 requests for 16 layers, so 4.5 for four, instead of 6; with 16 more that is 20.5. The report counts 2,624 requests instead of 2,816.
+# Its column takes 18 requests for 16 layers, so 4.5 for four, instead of 6; with 16 more that is 20.5. The report counts 3,136 requests instead of 3,328: of both, 512 are stores, so 2,624 loads instead of 2,816.
 #
 # </details>
 #

@@ -640,7 +640,7 @@ print(narrow[narrow < 0], run, sep="\n")
 # </details>
 
 # %% tags=["hide-input", "answer"]
-# The same kernel, with a wider result.
+# The case mended, and its report.
 wide = np.zeros(40, np.int64)
 run = emulate(energy)[2, 32](wide, samples)
 print(check(wide, expected), run.warnings)
@@ -682,7 +682,7 @@ print(check(out, matrix @ b[:32]), run, sep="\n")
 # </details>
 
 # %% tags=["hide-input", "answer"]
-# The same kernel, with a wider tile.
+# The case mended, and its report.
 run = emulate(make_multiply(33))[1, 32](out, matrix, b[:32])
 print(check(out, matrix @ b[:32]), run, sep="\n")
 
@@ -714,7 +714,7 @@ for seed in range(4):
 # %% [markdown]
 # <details><summary>What it means</summary>
 #
-# It finds no race, and the sums are wrong with two of the four seeds. Each access is in order, but that the total is complete is your wish, and no report knows it.
+# It finds no race, and the sums are wrong with two of the four seeds. Each access is atomic, so there is no race; but that the total is complete is your wish, and no report knows it.
 #
 # **The belief:** "no finding, so it is right."
 # Only `check` compares with what you want.
@@ -731,7 +731,7 @@ for seed in range(4):
 # | a sum too small | `run.races` | `+=` by many threads |
 # | NaN, or strange numbers | `run.uninitialised` | memory that nobody wrote |
 # | wrong in the last block | `run.barriers`, `run.uninitialised` | threads without an element: a cell that nobody fills, or a missed barrier |
-# | another answer for each seed, beyond rounding | `run.races` | a missing barrier, or one that does not reach |
+# | another answer for each run or seed, beyond rounding | `run.races` | a missing barrier, or one that does not reach |
 # | it stops, or never comes back | `emulate`, not the GPU | a barrier in a branch |
 # | numbers that jump below zero | `run.warnings` | a type too narrow |
 # | right, and slow | the whole report | sectors, conflicts, float64 |

@@ -113,7 +113,7 @@ table(["m × k × n", "tiles", "rounds", "of the GPU at most, %",
 #
 # <details><summary>For the curious: and the odd square, and the last?</summary>
 #
-# In the odd square, n is no multiple of 4, so numbers are copied one at a time. A step then takes a sixth longer, and with four rounds and a lonely fifth it leaves 66%.
+# In the odd square, n is no multiple of 4, so `b`, too, is copied one at a time. A step then takes a sixth longer, and with four rounds and a lonely fifth it leaves 66%.
 #
 # The last product reaches more than its share: cuBLAS, to which it is held, reaches about a ninth of the peak there.
 #
@@ -170,7 +170,7 @@ def sides(tile):
 # The picture of rounds is a model that a program can compute. It needs the time of a tile's step, 16 of k.
 #
 # - `among`: with as many blocks on a multiprocessor as are asked for, they share it. This is the multiprocessor's time for a step of one of them.
-# - `alone`: a lonely block keeps the multiprocessor longer than that for a step, as nobody fills its waits.
+# - `alone`: a lonely block keeps the multiprocessor longer than that for a step: nobody fills its waits, and a small tile has few warps.
 #
 # Both were fitted to the times of some thousand launches of these kernels on an H200.
 #
@@ -181,7 +181,7 @@ def sides(tile):
 # </details>
 
 # %%
-STEP_US = {   # among as many as fit, alone; the same if n % 4
+STEP_US = {   # among as many as asked for, alone; the same if n % 4
     "128 × 128": (1.37, 2.11, 1.61, 2.57),
     "128 × 64": (0.71, 0.93, 0.71, 1.16),
     "64 × 128": (0.68, 0.87, 0.81, 1.27),

@@ -272,7 +272,7 @@ compare(from_given, "machine instructions",
         {"products": lambda it: it.opcodes["FFMA"]}, by="type of k")
 
 # %% [markdown]
-# In the whole listing there are ten instructions for each product without a sign, not 43 (in the turn alone fewer than six, not 25), although the start is unknown. It is the sign.
+# The listing without a sign is longer, as it has the body written out more often. But it has ten instructions for each product, not 43 (in the turn alone fewer than six, not 25), although the start is unknown. So the instructions are the sign's.
 
 # %% tags=["timing", "hide-input"]
 # Compares them, and the narrow types.
@@ -283,7 +283,7 @@ compare({(kind, f"{T}"): them[T] for kind, them in
         "issue slots used, %", "waits most for", "µs", by=("loop", "type"))
 
 # %% [markdown]
-# The times point the same way, though not by the same factors. With `uint64`, `range` takes 1.6 times as long as `while`, with `uint32` 2.3 times. In a `while` loop, asking for the sign makes it take 2.4 times as long. And with both together the product needs three times what it needs with neither.
+# The times point the same way, though not by the same factors. With `uint64`, `range` takes 1.6 times as long as `while`, with `uint32` 2.3 times. A `while` loop that asks for the sign takes 2.4 times as long as one that need not (they differ in the start, too; without a sign that loop was not timed). And with both together the product needs three times what it needs with neither.
 
 # %% [markdown]
 # <details><summary>For the curious: the other types</summary>
@@ -292,7 +292,7 @@ compare({(kind, f"{T}"): them[T] for kind, them in
 #
 # `uint64` takes as many instructions as `int64` in a `while` loop, and a third more time. Two of its eight loads leave only after the third product; whether that is why, is unknown.
 #
-# With `uint32` it writes the body out sixteen times, not four. A tenth fewer instructions than with `int64` take more than a fifth less time; whether more loads in flight are why, is not shown, either.
+# With `uint32` the compiler writes the body out sixteen times, not four. A tenth fewer instructions than with `int64` take more than a fifth less time; whether more loads in flight are why, is not shown, either.
 #
 # In C++, NVIDIA advises the opposite, counters with a sign: those may not overflow there, which helps the compiler, and a C++ index never counts from the end.
 #
@@ -329,7 +329,7 @@ def make_strips(T):
 # The second is the tiled kernel with `while` loops. With `known=False` the length of the inner one comes from the launch: a block is 32 threads wide, but the compiler does not know that.
 
 # %%
-def make_tiled(T, known=True):   # to the compiler: the inner loop's length
+def make_tiled(T, known=True):   # does the compiler know the length?
     @cuda.jit
     def multiply_tiled_while(c, a, b):
         """Load tiles filled up with zeros, wait, add, wait."""
@@ -378,7 +378,7 @@ compare(four, {"instructions per step": lambda it: step(it)[2]},
         by=("kernel", "length of the inner loop"))
 
 # %% [markdown]
-# Hold together rows that differ, as far as we can, in one thing. The known length takes away two instructions of each step, with a tile or without. The tile makes most loads ones of shared memory and a third of them needless; and it removes even more of the other instructions. Which of the two gains more, we did not separate; [another page](22_tiling.ipynb) does for the loads.
+# Compare rows that differ in one thing, as far as we could make them. The known length takes away two instructions of each step, with a tile or without. With a tile a third of the loads are gone, and most of the others go to shared memory; of the other instructions even more are gone. Which of the two gains more, we did not separate; [another page](22_tiling.ipynb) does for the loads.
 #
 # The tile makes the product 1.3 to 1.4 times as fast, whether the length is known or not. The known length saves a seventh of the time without a tile, and a twelfth with one. Together it is a factor of 1.5. And the loop, from `range` to `while` with `uint32`, was worth four.
 
@@ -581,7 +581,7 @@ compare(in_cpp, {"Numba, µs": lambda row: row[0].median_us,
         by=("kernel", "type"))
 
 # %% [markdown]
-# With 64 bits C++ is 4 to 8% ahead. With `uint32` the loops differ: in C++ the index `row * k + i` may wrap as a whole, in Numba only `k` may. There Numba takes from 15% less to 5% more time.
+# With 64 bits C++ is 4 to 8% ahead. With `uint32` the loops differ: in C++ the whole index may wrap, `row * inner + k` in this page's names; in Numba only `k` may. There Numba takes from 15% less to 5% more time.
 #
 # ## Further reading
 #

@@ -163,7 +163,7 @@ side_by_side("plain", "plain in C++")
 #
 # ## Weights in constant memory
 #
-# The weights are the same for all threads, and known when the kernel is compiled. `cuda.const.array_like(WEIGHTS)` makes a copy of them part of the program, in **constant memory**, which has a cache of its own: there, one load serves all lanes that ask for the same number, and L1 has no part in it. (Lanes that ask for different numbers get them one after the other.)
+# The weights are the same for all threads, and known when the kernel is compiled. `cuda.const.array_like(WEIGHTS)` makes a copy of them part of the program, in **constant memory**, which has a cache of its own: there, as in L1, one load serves all lanes that ask for the same number, but L1's data path has no part in it. (Lanes that ask for different numbers get them one after the other.)
 #
 # The sum stands in a function of its own, which does the rows of weights from `first` to `end`; here, all. (Parts will be needed soon.)
 
@@ -202,7 +202,7 @@ side_by_side("plain", "constant", "plain in C++", "constant in C++")
 # ## Four pixels at a time
 #
 # What is left are loads of pixels. Eleven pixels of a row make one sum; but the next sum, one column on, takes ten of the same.
-# So let a thread make four sums side by side (*register tiling*). (Four, as the widest load, `load4`, brings four.) They need 14 pixels of each row, which are four loads of 16 bytes instead of 44.
+# So let a thread make four sums side by side (*register tiling*). (Four, as the widest load, `load4`, brings four.) They need 14 pixels of each row: three loads of 16 bytes and one of 8, instead of 44. (We write four `load4`; the compiler drops what nobody uses.)
 #
 # The thread keeps a row of pixels in `near` and its sums in `sums`. Both are local arrays with known indices, so they are registers.
 
@@ -267,7 +267,7 @@ climb("fours", F_FOURS)
 side_by_side("constant", "fours")
 
 # %% [markdown]
-# An eleventh of the requests, and about a third of the time. But each request is four times as wide, and the path is even busier; the schedulers, too, are busy now.
+# An eleventh of the requests, and about a third of the time. But a request is three and a half times as wide, and the path is even busier; the schedulers, too, are busy now.
 #
 # ## Where are the weights?
 #
@@ -423,7 +423,7 @@ plot_strip_walk(20)
 # The number in a sum says how many rows of products are in it once row 20 is added.
 #
 # Row 20 is the last one that row 10 of the output needs: it gets the last row of weights, and is complete. Row 20 of the output begins with it: it gets the first row of weights. So the sum in place `i` gets row `LAST - i` of the weights.
-# For the next row of pixels, all sums move up by one place: first `sums[i]` becomes what `sums[i + 1]` was, then its products are added. As the loops are written out, that moves no number: it only says which register is meant.
+# For the next row of pixels, all sums move up by one place: first `sums[i]` becomes what `sums[i + 1]` was, then its products are added. As the loops are written out, that costs no instruction: the first `FFMA` of a sum takes it from one register and puts it into another.
 
 # %% [markdown]
 # Here parts are needed for more than the weights. Registers have no index. So an array is in registers only if every index is known, and `i` is known only if its loop is written out.
@@ -527,7 +527,7 @@ side_by_side("fours", "fours, in parts", "walking, whole", "walking",
 #
 # They wait: nearly half of that is for loads, and nearly all else for a turn to issue, which leaves no slot empty. A thread loads a row and needs it soon, and a scheduler has only four warps, as 264 blocks are two for each multiprocessor.
 # So load each row before the sums of the row before it: while these are computed, it is on its way (*prefetching*).
-# Then two rows are in registers, `even` and `odd`, and the loop takes both in a turn, so that nobody has to copy one to the other. (`ROWS` is even.)
+# Then two rows are in registers, `even` and `odd`, and the loop takes both in a turn, so that nobody has to copy one to the other. (If a strip has an odd number of rows, the second row of its last turn is not stored.)
 
 # %%
 def make_ahead(ROWS, add, WEIGHTS):

@@ -79,7 +79,7 @@ CLAIMS = {
     "ten times what L2 holds": lambda it: (
         9 < it.src.nbytes / cuda.get_current_device().L2_CACHE_SIZE < 11
     ),
-    "one thing changes, and each time a fifth of the time or more is gone": lambda it: (
+    "one thing changes from row to row, and each time a fifth of the time or": lambda it: (
         all(part > 0.195 for part in steps(it))
     ),
     "Smaller blocks, with as many threads in all": lambda it: (
@@ -134,7 +134,7 @@ CLAIMS = {
     "the path is busy for nine tenths of the time": lambda it: (
         about("0.9", counted(it.times["tile"], "l1_data_percent") / 100)
     ),
-    "With one element a thread in blocks of 32 × 32, that copy is what": lambda it: (
+    "with one element a thread, is to be compared with that first copy": lambda it: (
         it.whole.median_us > it.copies["32 × 32", "1"].median_us
     ),
     "which part of the way is full, no column says": lambda it: all(

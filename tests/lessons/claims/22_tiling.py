@@ -115,10 +115,10 @@ CLAIMS = {
     "Each product takes two numbers, 8.6 GB in all": lambda it: (
         about("8.6", 2 * 4 * it.SIDE**3 / 1e9)
     ),
-    "load the same element of `a`: that is one sector": lambda it: (
+    "load the same element of `a`, so that is one sector": lambda it: (
         asked(it.steps[32], "L1") == (1 + 4) * 32 * it.SIDE**3 / 32
     ),
-    "With a tile they ask for a twentieth of that": lambda it: (
+    "With a tile these blocks ask for a twentieth of that": lambda it: (
         about("20", asked(it.steps[32], "L1") / asked(it.tiles[32], "L1"))
     ),
     "L2 is asked for as much as before at 8 × 8, a seventh less at 16, a quarter": (

@@ -132,7 +132,7 @@ CLAIMS = {
         made_with(it, float32(0), float32(0), float32(1))
         and made_with(it, float32(0), float32(1), float32(0))
     ),
-    "so an infinity in that row would spoil sums": lambda it: (
+    "so an infinity in that row would make NaN of sums": lambda it: (
         not made_with(it, float32(0), float32(0), float32(np.inf))
     ),
     "A few percent of the time": lambda it: all(
@@ -161,15 +161,15 @@ CLAIMS = {
     "A multiprocessor holds two of these blocks at a time.": lambda it: (
         assemble(it.tilings[32])[(32, 32), (32, 32)](*it.big).occupancy.blocks == 2
     ),
-    "the ninth block costs about as much as the tenth": lambda it: (
+    "the ninth block costs as much as the tenth": lambda it: (
         0.85
         < (it.by_columns[1057].median_us - it.by_columns[1056].median_us)
         / (it.by_columns[1248].median_us - it.by_columns[1184].median_us)
         < 1.15
         and (each(it, 1184), each(it, 1248)) == (9, 10)
     ),
-    "take more than twice as long as one alone": lambda it: all(
-        both > 2 * (it.by_columns[1057].median_us - it.by_columns[1056].median_us)
+    "take about twice as long as one alone": lambda it: all(
+        1.9 * (it.by_columns[1057].median_us - it.by_columns[1056].median_us) < both
         for both in (
             it.by_columns[1248].median_us - it.by_columns[1056].median_us,
             it.by_columns[1056].median_us / 4,
@@ -245,7 +245,7 @@ CLAIMS = {
         about("29", ratio(cpu(), cpu(", rows only")))
         and about("4.4", ratio(cpu(", b by columns"), cpu(", rows only")))
     ),
-    "is 97 times as fast as a CPU, or 2,800 times": lambda it: (
+    "is 97 times as fast as this core, or 2,800 times": lambda it: (
         about("97", ratio(cpu(", rows only"), it.plain))
         and about("28", ratio(cpu(), it.plain) / 100)
     ),

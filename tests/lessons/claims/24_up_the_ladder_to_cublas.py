@@ -366,7 +366,7 @@ CLAIMS = {
         1 / 7 < it.at_most("tiled") / 100 < 1 / 5.5
         and 88 < it.at_most("warp tiles") < 92
     ),
-    "From there on it hardly changes, and rungs fill slots that were empty": (
+    "From there on it stays near that, and most rungs fill empty slots": (
         lambda it: (
             all(86 < it.at_most(name) < 92 for name in list(it.RUNGS)[4:])
             and it.slots("snake") - it.slots("warp tiles") > 15

@@ -394,7 +394,7 @@ CLAIMS = {
         np.isnan(overflowing(it, it.sum_interleaved))
         and overflowing(it, it.sum_halves) == 0
     ),
-    "Down to a step of 32, each thread loads what another warp stored": lambda it: (
+    "In the steps of 128, 64 and 32, each thread loads what another": lambda it: (
         it.hasty.races
     ),
 }

@@ -109,7 +109,7 @@ def held_kb(fours, threads, blocks):
 
 CLAIMS = {
     "So 16 elements take four steps, and 1,024 ten": lambda it: 2**10 == it.SIZE,
-    "Write after read: whoever needs the old sum must have loaded it": lambda it: (
+    "who needs the old sum must have loaded it": lambda it: (
         emulate(it.scan_in_place_wrong)[4, 1024](it.dst[:4096] * 0, it.small)
         .races[0].kind == "WAR"
     ),
@@ -165,7 +165,8 @@ CLAIMS = {
         and counted(it, "padded", "l1_data_percent") > 80
         and about("29%", per_32(it, "padded") / per_32(it, "doubling") - 1)
     ),
-    "*doubling* keeps nothing busy for half of the time: its warps wait most at "
+    "*doubling* keeps neither slots nor path busy for half of the time: its warps wait "
+    "most at "
     "barriers. (*padded* has as many, in smaller blocks.)": lambda it: (
         busiest(it, "doubling") < 50
         and longest_wait(it, "doubling") == "a barrier"
@@ -227,7 +228,7 @@ CLAIMS = {
     "A copy in this shape is as fast as the driver's": lambda it: (
         abs(it.copied.median_us / it.copy_us - 1) < 0.01
     ),
-    "scanning the tile is half, and one journey to L2 more than a third. All further "
+    "is half, and one journey to L2 more than a third. All further "
     "looks and waits, which we feared most, are a tenth": lambda it: (
         about("0.5", share_of_rest(it, "no look", "copy"))
         and 0.33 < share_of_rest(it, "one look", "no look") < 0.4

@@ -291,7 +291,7 @@ CLAIMS = {
         [made.registers for made in both(it)] == [40, 32]
         and busy(it, "known", "occupancy") > 1.2 * busy(it, "fours", "occupancy")
     ),
-    "The report counts 2,624 requests instead of 2,816": lambda it: (
+    "so 2,624 loads instead of 2,816": lambda it: (
         it.rungs["fours"][2].coalescing.by_kind["load"].requests == 2816
         and (6 + 16, 18 + 64) == (2816 // 128, 2624 // 32)
     ),

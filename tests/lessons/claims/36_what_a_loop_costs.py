@@ -159,7 +159,7 @@ CLAIMS = {
     "each adds only eleven or twelve, not even four times": lambda it: (
         about("11", min(added_beside(it))) and 11.5 < max(added_beside(it)) < 4 * 3
     ),
-    "ten instructions for each product without a sign, not 43": lambda it: (
+    "But it has ten instructions for each product, not 43": lambda it: (
         [for_each_product(made) for made in it.from_given.values()] == [43, 10]
         and it.from_given["uint64"].opcodes["LOP3"] < 4
     ),
@@ -171,7 +171,7 @@ CLAIMS = {
         about("1.6", ratio(it.in_range[uint64], it.in_while[uint64]))
         and about("2.3", ratio(it.in_range[uint32], it.in_while[uint32]))
     ),
-    "asking for the sign makes it take 2.4 times as long": lambda it: (
+    "that asks for the sign takes 2.4 times as long": lambda it: (
         about("2.4", ratio(it.from_start, it.in_while[int64]))
     ),
     "the product needs three times what it needs with neither": lambda it: (
@@ -190,7 +190,7 @@ CLAIMS = {
         loads_before(assembled(it, it.make_while(int64)), 3) == 8
         and loads_before(assembled(it, it.make_while(uint64)), 3) == 6
     ),
-    "it writes the body out sixteen times, not four": lambda it: (
+    "the compiler writes the body out sixteen times, not four": lambda it: (
         assembled(it, it.make_while(uint32)).opcodes["FFMA"] == 16 + 8 + 4 + 1
         and assembled(it, it.make_while(uint64)).opcodes["FFMA"] == 4 + 1
     ),
@@ -203,7 +203,8 @@ CLAIMS = {
         about("2", per_step(it, unknown) - per_step(it, known))
         for unknown, known in ([*four(it)][:2], [*four(it)][2:])
     ),
-    "a third of them needless; and it removes even more of the other instructions": (
+    "a third of the loads are gone, and most of the others go to shared memory; of the "
+    "other instructions even more are gone": (
         lambda it: all(
             about("0.3", loads / 2) and rest > loads for loads, rest in taken_away(it)
         )

@@ -181,7 +181,7 @@ CLAIMS = {
         and about("44%", 1 - ratio(it, "constant", "plain"))
         and busy(it, "constant", "l1_data") > busy(it, "constant", "issue") + 5
     ),
-    "four loads of 16 bytes instead of 44": lambda it: (
+    "three loads of 16 bytes and one of 8, instead of 44": lambda it: (
         about("11", loads(it, "fours")) and count(code(it, it.F_FOURS), "LDG") == [44]
     ),
     "An eleventh of the requests, and about a third of the time": lambda it: (
@@ -245,7 +245,7 @@ CLAIMS = {
     ),
     # ------------------------------------------------ the walk
     "eleven rows of 14 pixels would take 154 registers": lambda it: 154 == 11 * 14,
-    "that moves no number: it only says which register is meant": lambda it: (
+    "that costs no instruction: the first `FFMA` of a sum takes it": lambda it: (
         count(code(it, it.WALKING), "MOV")[0] < 5
         and count(code(it, it.WALKING), "FFMA") == [484]
     ),
