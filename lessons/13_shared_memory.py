@@ -486,8 +486,8 @@ compare({("", "a copy"): floor, ("as it is", "no tile"): direct,
 #
 # | version | what the tile changes | floor, µs | without a tile, µs | with it, µs |
 # |---|---|---:|---:|---:|
-# | `transpose` | stores along rows | 282 | 965 | 324 |
-# | `transpose_down` | no queue in L1 | 282 | 410 | 324 |
+# | `transpose` | stores along rows | 288 | 965 | 324 |
+# | `transpose_down` | no queue in L1 | 288 | 410 | 324 |
 # | … with longer rows | nothing | 292 | 327 | 327 |
 # | `add_window` | one load for nine, and twice the instructions | 202 | 268 | 442 |
 # | `add_padded` | one load for nine | 202 | 232 | 243 |

@@ -656,7 +656,7 @@ def make_once(look_back, fours, threads, resident):
 #
 # To load a word that another block has just stored is a journey to L2, and each step of `look_back_singly` waits for one. A warp can ask for 32 words at once.
 #
-# Then all lanes need the sum of what they found. With `shfl_xor_sync`, lanes swap in pairs: with the neighbour, then two lanes away, then four. After five swaps and additions each lane has the sum of all. (Half of them add in the other order, as they may.)
+# Then all lanes need the sum of what they found. With `shfl_xor_sync`, lanes swap in pairs: with the neighbour, then two lanes away, then four. After five swaps and additions each lane has the sum of all. (Half of them add in the other order.)
 
 # %% [markdown]
 # If all 32 tiles have published something, the warp adds up back to the nearest prefix. If there is none, it adds all, and goes on before them. (`all_sync`: does it hold in all lanes? `ballot_sync`: a bit from each. `ffs` finds the lowest bit that is set, and counts from 1: the nearest prefix is in lane `ffs` − 1.)

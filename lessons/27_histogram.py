@@ -485,7 +485,7 @@ plot_series(COPIES, {kind: [time_of(name, kind) for name in names]
 #
 # With 16 copies a request takes two wavefronts at most. On constant data it takes one, and the launch 262 µs, as with twice as many. The other kinds take less than 290 µs by our count, and at least 325 by the clock: longer than either alone; why, we did not test. With 32 copies, only the reading is left.
 #
-# Copies pay off when they end the queues.
+# Copies pay when they end queues.
 
 # %% [markdown]
 # ## More bytes in flight

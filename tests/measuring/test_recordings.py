@@ -94,6 +94,16 @@ def test_a_recorded_form_is_found_with_its_circumstances(recorded):
     assert {"numba": "0.68.1", "driver": "580.1"} == found["versions"]
 
 
+def test_of_a_form_that_two_lessons_have_the_kernels_own_is_shown(monkeypatch):
+    """So that the times of a lesson's table are of one run."""
+    known = [(form("copy_one"), 1), (form("copy_two"), 2)]
+    monkeypatch.setattr(recordings, "forms", lambda: iter(known))
+
+    asked = (form("copy_one"), form("copy_two"), form("copy_three"), form(code="c0ffee"))
+
+    assert [1, 2, 1, None] == [recordings.find(it) for it in asked]
+
+
 @pytest.mark.parametrize("other", [
     {"code": "c0ffee"}, {"constants": ("n = 1",)}, {"arguments": ("int64 1",)},
     {"launch": "2 blocks"},

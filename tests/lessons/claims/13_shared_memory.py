@@ -308,12 +308,12 @@ CLAIMS = {
             for m in (it.padded, it.padded_tiled)
         )
     ),
-    "282 | 965 | 324": lambda it: told(
-        "282 965 324",
+    "288 | 965 | 324": lambda it: told(
+        "288 965 324",
         *(it.turns[k] for k in ("a copy", "stores down", "a tile, 33 wide")),
     ),
-    "282 | 410 | 324": lambda it: told(
-        "282 410 324",
+    "288 | 410 | 324": lambda it: told(
+        "288 410 324",
         *(it.turns[k] for k in ("a copy", "loads down", "a tile, 33 wide")),
     ),
     "292 | 327 | 327": lambda it: told(
