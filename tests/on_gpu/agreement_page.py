@@ -87,7 +87,9 @@ TAIL = """\
   accesses that the run made, whatever their order. Accesses that other inputs would
   make are not seen.
 - **Fences and atomics that synchronise.** An atomic acquires what earlier atomics on
-  its cell released, without a fence of its own, as the hardware's do.
+  its cell released, without a fence of its own, as the hardware's do. One that takes a
+  lock, a compare-and-swap or an exchange, needs the fence behind it that CUDA's memory
+  model asks for; with `strict=True`, each does.
 - **The same value.** Whether all writers stored the same is known of this run only.
 """
 
@@ -184,7 +186,7 @@ def pattern_row(pair):
 
 def kernel_rows(name, what):
     """A row for each line that differs, or for each total where no line does."""
-    why = agreement.reason(name)
+    why = agreement.reason(name, what)
     for (line, space, kind, count), (here, there, codes) in what["lines"].items():
         code = ", ".join(f"{n} {c}" for c, n in Counter(codes).items()) or "none"
         place = f"{line}, {count} of {space} {kind}s"

@@ -190,7 +190,8 @@ def test_kernels_of_the_zoo_count_as_on_the_gpu_or_the_instruction_says_why():
     """
     found = agreement.compared()
 
-    assert [] == [name for name in found["differ"] if not agreement.reason(name)]
+    differ = found["differ"].items()
+    assert [] == [name for name, what in differ if not agreement.reason(name, what)]
     names = {case.name for case in ZOO if not (case.error or case.hangs)}
     assert names == {*found["recorded"]}
 
@@ -211,7 +212,8 @@ def test_kernels_count_as_on_the_gpu_or_the_instruction_says_why(lesson):
     """The launches of a lesson, likewise."""
     found = agreement.compared(lesson)
 
-    assert [] == [name for name in found["differ"] if not agreement.reason(name)]
+    differ = found["differ"].items()
+    assert [] == [name for name, what in differ if not agreement.reason(name, what)]
     assert bool(found["recorded"]) == (lesson.stem not in WAITING)
 
 

@@ -10,6 +10,8 @@ such file, and a branch here and there.
 from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
 
+from numba.cuda.dispatcher import CUDADispatcher
+
 if find_spec("numba.cuda.core"):
     from thirty_two_lanes.frontend import package_target as target
 else:
@@ -21,14 +23,29 @@ def stand_ins(*replaced):
     """Put objects in the place of Numba's own: each is an owner, a name and an object.
 
     Numba looks these names up while it compiles, also for the device functions that a
-    kernel calls, and takes no others by argument. Nobody else sees the stand-ins: the
-    lock that Numba compiles under is held until its own objects are back.
+    kernel calls, and takes no others by argument. Nobody else sees the stand-ins, nor
+    what was compiled with them: the lock that Numba compiles under is held until its
+    own objects are back, and its device functions are as they were.
     """
     with target.global_compiler_lock, ExitStack() as undo:
-        for owner, name, stand_in in replaced:
+        for owner, name, stand_in in (*replaced, _forgotten(undo)):
             undo.callback(setattr, owner, name, getattr(owner, name))
             setattr(owner, name, stand_in)
         yield
+
+
+def _forgotten(undo):
+    """Let a device function forget what is compiled of it: it has the globals of now,
+    and Numba would take it for every later kernel, also on a GPU.
+    """
+    compile_device = CUDADispatcher.compile_device
+
+    def compile_and_forget(function, types, *result):
+        if types not in function.overloads:
+            undo.callback(function.overloads.pop, types, None)
+        return compile_device(function, types, *result)
+
+    return CUDADispatcher, "compile_device", compile_and_forget
 
 
 def silence_numba():
