@@ -318,8 +318,8 @@ compare({"x to the column": copies[copy_along],
 # With x to the row, the copy takes more than three and a half times as long.
 #
 # The *block* needs the same sectors in both.
-# So this time somebody does need the rest of each sector: a sector holds eight columns, and each warp of the block has a column of its own.
-# In the loads that helps: L1 asks L2 for each sector once, as in the other copy.
+# A sector holds eight columns, and each warp of the block has a column of its own, so this time somebody does need the rest.
+# In the loads that helps: L1 asks L2 for each sector once.
 # In the stores it does not: L1 passes on what each request stores, 32 sectors at a time. (Memory reads no more for that: 268 MB in both copies.)
 #
 # **Is it the stores that are slow?** Go down a column on one side alone. Such a kernel is no copy but a *transpose*, which swaps rows and columns; it moves as many numbers, by the same blocks:

@@ -138,14 +138,14 @@ code = assemble(sum_rows)[4, 64](sums, matrix)
 [one.name for one in code.instructions if one.name in ("LDG", "FADD")]
 
 # %% [markdown]
-# The loop takes four steps together: four loads first, then four additions. (What is left over takes the last two.)
+# The loop takes four steps together: four loads first, then four additions.
 # So a thread sends off four loads, and the next four only when these have come. These are the heavy lines in the picture.
 #
 # `sum_columns` needs new lines in every four.
 # In steps 0 to 3 of `sum_rows`, all four loads ask for the same 32 sectors, which L1 fetches once. In steps 4 to 7 L1 has them.
 # So every second four of `sum_rows` needs nothing from beyond L1.
 #
-# (That saves a quarter of the time, and not half. The steps that L1 serves take time, too; how L1 is busy with them, we see below.)
+# (That saves a quarter of the time, not half: a four that L1 serves takes time, too, and one that waits needs more sectors than one of `sum_columns`.)
 
 # %% [markdown]
 # ## A warp waits for its slowest lane
@@ -240,7 +240,7 @@ compare({(f"{window:,}", f"{128 * 4 * window // 2**10} KB",
 # %% [markdown]
 # Up to 256 numbers in a window, what 128 threads touch fits in L1, and L1 loads at most an eighth more than the matrix.
 #
-# From 256 to 512, L1 becomes too small: many sectors are gone when their thread comes back, and L1 loads four times as much. That costs less than a fifth of the time, for L2 has what L1 lacks: what all threads touch fits in its 60 MB, and memory delivers hardly any sector twice.
+# From 256 to 512, L1 becomes too small: many sectors are gone when their thread comes back, and L1 loads four times as much. That makes the sums less than a fifth slower, for L2 has what L1 lacks: what all threads touch fits in its 60 MB, and memory delivers hardly any sector twice.
 
 # %% [markdown]
 # From 512 to 1,024, L2 becomes too small, too. That is the cliff: L1 loads nearly every sector eight times, and so does L2. The waste goes all the way down to memory, and the sums take more than twice as long.

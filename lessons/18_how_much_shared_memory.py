@@ -149,9 +149,9 @@ plot_in_flight(loads, LATENCY, half, "the loads of the driver's copy")
 
 # %% [markdown]
 # The points go up beside the line of the law: with half the blocks the copy has little more than half the rate.
-# They lie below it: the law says only what is possible. And right of the dashed line, too, more in flight is better.
+# They lie below it: the law says only what is possible. Right of the dashed line eight blocks still beat six; whether by their bytes, this does not show.
 #
-# So what the tile took was, for the most part, **latency hiding**. While the one block that is left waits for memory, nobody is there to ask for more.
+# So what the tile took may be **latency hiding**: while the one block that is left waits for memory, nobody is there to ask for more.
 #
 # ## Blocks, warps, or bytes?
 #
@@ -369,7 +369,7 @@ table(["what warps wait for", "ns, each", "ns, to the next", "warps needed"],
 
 # %% [markdown]
 # 29 look-ups keep the data path busy, and a block of 1,024 threads has one in each of its 32 warps: half of the warps are enough.
-# Of the copy's loads, 43 keep memory busy, and more, since under load each takes longer: half of the warps are too few.
+# Of the copy's loads, 43 would keep memory busy, and more, since under load each takes longer: with half of the warps it is not busy all the time.
 
 # %% [markdown]
 # ## Two arrays in one piece

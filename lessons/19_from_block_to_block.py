@@ -50,7 +50,7 @@ count, run.races[0]
 # | 3 | stores 1 | | 1 |
 # | 4 | | stores 1 | 1 |
 #
-# Two additions, and the cell holds 1: a **lost update**. A 1 at the end says that whoever stored last had loaded the 0 of the start. (The emulator lets the eight warps of a block come one after another, and all blocks at the same time: one update of each warp is left.)
+# Two additions, and the cell holds 1: a **lost update**. A 1 at the end says that the thread that stored last had loaded the 0 of the start. (The emulator lets the eight warps of a block come one after another, and all blocks at the same time: one update of each warp is left.)
 #
 # A barrier would not help. It waits for its own block alone, and there is no place for one: load and store stand in the same line.
 
@@ -87,7 +87,7 @@ run.races
 # %% [markdown]
 # A sum of floats may come out a little different each time, since rounding depends on the order: on an H200 the same 65,536 floats gave 103 different sums in 1,000 launches.
 #
-# ## What makes it slow?
+# ## What does it cost?
 #
 # Now 65,536 blocks of 256 threads count. The first row is a kernel that does nothing: it shows what starting and ending the blocks takes.
 
@@ -132,7 +132,7 @@ compare({"no work": no_work, "atomics on one cell": one_cell,
          "atomics on a cell for each block": own_cells}, "µs")
 
 # %% [markdown]
-# Hardly longer than no work. So an atomic alone is not slow. Nor is one cell alone: the race has one, too, and took far less. Slow are atomics that *meet*, for they queue:
+# Hardly longer than no work. So an atomic alone is not slow. (The race says nothing of it: its loads find the cell in L1.) Slow are atomics that *meet*, for they queue:
 
 # %%
 plot_meeting([1, 4, 8, 13])
@@ -210,7 +210,7 @@ compare({"one cell": by_blocks, "a cell for each block": by_blocks_apart},
         "µs", by="an atomic for each block")
 
 # %% [markdown]
-# Meeting took nearly all of 387 µs; now it costs 8.
+# Meeting took 343 of 387 µs; now it costs 8.
 # There is an eighth of the atomics, which need some 48 µs in their queue, but at the same time the blocks need 43 to start and end, so little of it shows.
 #
 # The rule: add up within the block, and send one atomic for each block.

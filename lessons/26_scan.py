@@ -562,9 +562,9 @@ table(["launch", "times the array, counted", "predicted, µs", "time, µs"],
 #
 # Could a block get the sum before its tile in the same launch? It would have to wait for another block. It may, if:
 #
-# - *The block that is waited for is running.* Blocks start in any order, so a block takes the next free tile by an atomic. All tiles before it belong to blocks that have started, and a block that runs goes on running while others wait (**forward progress**).
+# - *The block that is waited for is running.* Blocks start in any order, so a block takes the next free tile by an atomic. All tiles before it belong to blocks that have started, and a block that runs goes on while others wait (**forward progress**).
 # - *What is read is complete.* A tile publishes a status and a float32 in one word of 64 bits.
-# - *Both sides are ordered*, if they pass more than this word, as in the exercise `running_totals`: `store_release`, a store with [a fence](19_from_block_to_block.ipynb), comes after all that its thread stored before, and `load_acquire` before all that its thread loads next.
+# - *Both sides are ordered*, if they pass more than this word, as in `running_totals`: `store_release`, a store with [a fence](19_from_block_to_block.ipynb), comes after all that its thread stored, and `load_acquire` before all that it loads next.
 
 # %%
 WAIT, SUM, PREFIX = 0, 1, 2     # what a tile has published

@@ -701,7 +701,7 @@ table(["data", "different values in a warp", "µs", "cycles for each of them"],
 #
 # Aggregation takes about two cycles of a multiprocessor for each different value, unless the bytes take longer to come. So `match_any_sync` seems to look for one value after the other; we have not timed it alone.
 #
-# To add 1, the compiler chooses `ATOMS.POPC.INC`, and for any other number `ATOMS.ADD`, as the next cell shows. For 16 requests in which all 32 lanes add a run to one bin, an H200 counts 512 wavefronts, and so does the emulator. For 257 requests that add 1 to one bin, both count 257. The runs of adverse data take 3.4 times as long as its single values. On constant data, issuing nine instructions a byte in place of four takes 280 of the 347 µs.
+# To add 1, the compiler chooses `ATOMS.POPC.INC`, and for any other number `ATOMS.ADD`, as the next cell shows. For 16 requests in which all 32 lanes add a run to one bin, the emulator counts 512 wavefronts. For 257 requests that add 1 to one bin, it counts 257, and so does an H200. The runs of adverse data take 3.4 times as long as its single values. On constant data, issuing nine instructions a byte in place of four takes 280 of the 347 µs.
 #
 # </details>
 

@@ -145,7 +145,7 @@ SENTENCES = {
     "which memory for which number": (
         lambda: plotting.plot_homes(2**18, 2**16, 2**12, 5 * 2**30),
         "Who needs a number? One thread: if the compiler knows its index, registers, "
-        "256 KB in a multiprocessor; if only the data know it, a column of shared "
+        "256 KB in a multiprocessor; if only the data knows it, a column of shared "
         "memory. The threads of a block: shared memory, 64 KB, and a barrier. All "
         "threads, only to read: if all lanes want one cell, constant memory, 4 KB; if "
         "each wants its own, global memory, 5 GB.",

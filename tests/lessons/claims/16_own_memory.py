@@ -60,8 +60,7 @@ def cubic(numbers):
 
 def loop_sectors(run):
     """Sectors a request of local memory, in the line that counts a throw."""
-    lines = run.local_memory.by_line.values()
-    busiest = max(lines, key=lambda counts: counts.requests)
+    busiest = max(run.local_memory.by_line.values(), key=lambda it: it.requests)
     return busiest.sectors / busiest.requests
 
 
@@ -72,14 +71,12 @@ def alike(it):
 
 def measured_sectors(m):
     """The same by the GPU's counter: each warp loads once at each of 4,096 throws."""
-    warps = m.blocks * 1024 // 32
-    return m.counters["local_load_sectors"] / (4096 * warps)
+    return m.counters["local_load_sectors"] / (4096 * m.blocks * 1024 // 32)
 
 
 def dealt(it, deal):
     """The measurement of a deal of dice, by its shift and mask."""
-    name = next(name for name, known in it.DEALS.items() if known == deal)
-    return it.dealt[name][0]
+    return next(it.dealt[name][0] for name, known in it.DEALS.items() if known == deal)
 
 
 def deal_us(it, deal):
@@ -108,14 +105,13 @@ def first_throw(apart):
     """Sectors and lines of the first throw of the first warp."""
     seeds = [apart * lane * 1664525 + 1013904223 for lane in range(32)]
     faces = [seed % 2**32 >> 29 for seed in seeds]
-    touched = {(face, lane // 8) for lane, face in enumerate(faces)}
-    return len(touched), len(set(faces))
+    return len({(it, i // 8) for i, it in enumerate(faces)}), len(set(faces))
 
 
 def unknown_indices(made):
     """Of the lines that touch local memory, has each an index that is not known?"""
-    found = [it.what for it in made.findings if it.topic == "spills"]
-    return ["is not known at compile time" in what for what in found]
+    what = "is not known at compile time"
+    return [what in it.what for it in made.findings if it.topic == "spills"]
 
 
 def smaller(it):

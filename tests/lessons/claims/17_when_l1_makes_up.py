@@ -183,7 +183,7 @@ CLAIMS = {
         )
     ),
     # L1 alone: memory delivers as much at 256 as at 512
-    "That costs less than a fifth of the time, for L2 has what L1 lacks": (
+    "That makes the sums less than a fifth slower, for L2 has what L1 lacks": (
         lambda it: (
             times_loaded(it, fetched, 512) < 1.05 * times_loaded(it, fetched, 256)
             and 1.15 < faster(it.windows[256], it.windows[512]) < 1.2

@@ -139,7 +139,7 @@ CLAIMS = {
         0.5 < share(it.copies[more], it.copies[less]) < 0.58
         for more, less in ((0, 48 * KB), (48 * KB, 96 * KB), (96 * KB, it.most))
     ),
-    "right of the dashed line, too, more in flight is better": lambda it: (
+    "Right of the dashed line eight blocks still beat six": lambda it: (
         share(it.copies[0], it.copies[32 * KB]) < 0.85
     ),
     # control of the bytes: one block, as large a tile, and more warps or more of each
@@ -234,8 +234,8 @@ CLAIMS = {
         and it.rooms[1024, 227].counters["l1_data_percent"] > 95
     ),
     "A load takes 350 ns": lambda it: near(step_to_memory(), it.LATENCY),
-    "Of the copy's loads, 43 keep memory busy, and more, since under load each takes "
-    "longer": lambda it: (
+    "Of the copy's loads, 43 would keep memory busy, and more, since under load each "
+    "takes longer": lambda it: (
         near(it.arrives, between_loads(it))
         and about("43", it.LATENCY / it.arrives)
         and under_load(it.copies[0]) > under_load(it.copies[it.most])

@@ -79,8 +79,8 @@ CLAIMS = {
     "ten times what L2 holds": lambda it: (
         9 < it.src.nbytes / cuda.get_current_device().L2_CACHE_SIZE < 11
     ),
-    "one thing changes from row to row, and each time a fifth of the time or": lambda it: (
-        all(part > 0.195 for part in steps(it))
+    "one thing changes from row to row, and each time a fifth of the time or": (
+        lambda it: all(part > 0.195 for part in steps(it))
     ),
     "Smaller blocks, with as many threads in all": lambda it: (
         it.copies["32 × 8", "1"].warps == it.copies["32 × 32", "1"].warps

@@ -94,7 +94,8 @@ def test_a_statement_of_several_lines_cannot_be_cut_into_two_launches():
 
     assert race.first.line > race.second.line
     assert race.remedy.startswith(
-        "No barrier orders threads of different blocks: use `cuda.atomic`"
+        "Threads store to `cells` while others still load its old values: store to "
+        "another array"
     )
 
 

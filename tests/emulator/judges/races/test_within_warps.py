@@ -218,4 +218,4 @@ def test_what_no_barrier_orders_is_told_alone(changes):
     groups = within_warps([alone, other, lanes()])
 
     assert [1, 2] == [len(it.races) for it in groups]
-    assert (alone.text, alone.remedy) == (groups[0].text, groups[0].remedy)
+    assert (alone.title, alone.remedy) == (groups[0].title, groups[0].remedy)
