@@ -291,7 +291,7 @@ path_table(TREES)
 # %% [markdown]
 # Counted and measured agree. *halves* replaces queues by requests that nobody needs, and *strided* has both. (The rest are barriers, two cycles for each of a block's, and a register that tells threads apart, one for each warp.)
 #
-# Our first count was of what lanes want. This one puts the three in order; but *strided* needs 41% more cycles than *halves*, as measured, and takes 25% longer: the path alone does not set the pace.
+# Our first count was of what lanes want. This one puts the three in order; but *strided* needs 40% more cycles than *halves*, as measured, and takes 25% longer: the path alone does not set the pace.
 #
 # ## Let warps go home
 #
@@ -345,7 +345,7 @@ path_table(["halves", "one warp"],
            "µs", "data path busy, %", "GB/s", "waits most for")
 
 # %% [markdown]
-# The path has half as many cycles to pass, as counted, and is busy 51% of the time. And yet the kernel takes only a sixth less time: now no part is busy for much more than half of it.
+# The path has half as many cycles to pass, as counted, and is busy 52% of the time. And yet the kernel takes only a sixth less time: now no part is busy for much more than half of it.
 # So what do the warps wait for? Mostly for memory, though it could deliver four times as much. A block starts, loads once, waits, adds, and ends.
 #
 # ## Half as many blocks, or two loads at once?
@@ -405,7 +405,7 @@ compare({"one load, one warp finishes": times["one warp"],
         "waits most for", by="a thread has")
 
 # %% [markdown]
-# Both matter. Half as many blocks, with half as many starts, trees and ends, take 30% less, though each thread still waits twice; two loads at once, without a barrier between them, take another 23% off.
+# Both matter. Half as many blocks, with half as many starts, trees and ends, take 29% less, though each thread still waits twice; two loads at once, without a barrier between them, take another 23% off.
 #
 # ## Shuffles instead of shared memory
 #
@@ -889,7 +889,7 @@ task.check(row_argmax)
 #
 # `measure` ran on zeros here. The whole sums, recorded by turns on random numbers, take at most 2% longer.
 #
-# Of the first four kernels' 1.07 GB, Nsight Compute counts an eighth as read from memory, and of all later ones' everything. We do not know why, so no table has what it says of memory for these four.
+# Each kernel reads all of the 1.07 GB from memory, by Nsight Compute's count.
 #
 # </details>
 #
