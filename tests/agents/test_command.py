@@ -1,4 +1,4 @@
-"""`python -m thirty_two_lanes mcp`, where it cannot serve."""
+"""`lanes mcp`, where it cannot serve."""
 
 from tests.scripts.programs import run_here
 from thirty_two_lanes.agents import command

@@ -1,4 +1,4 @@
-"""The command `python -m thirty_two_lanes mcp`: a server of the Model Context Protocol
+"""The command `lanes mcp`: a server of the Model Context Protocol
 on stdin and stdout, with which coding agents check kernels. docs/AGENTS.md shows it.
 """
 
@@ -33,7 +33,7 @@ def _some(text):
 def main(options) -> int:
     """Serve until the client is gone; the exit status."""
     if find_spec("mcp") is None:
-        print(f"python -m thirty_two_lanes mcp: {HOW}", file=sys.stderr)
+        print(f"lanes mcp: {HOW}", file=sys.stderr)
         return 2
     from thirty_two_lanes.agents.server import serve
 
