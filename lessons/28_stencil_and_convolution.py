@@ -660,7 +660,7 @@ task.check(walk_down)
 # %% [markdown]
 # ★★ `exercise("row_by_row")`, in the assignment: a tile that a block fills again in each turn, and one line is missing.
 #
-# ★★★ `exercise("two_steps")`: two steps of a stencil in one launch. How much wider than a block is the tile of the elements, and how much wider that of the first step?
+# ★★★ `exercise("two_steps")`: two steps of a stencil with three neighbours on each side, in one launch. How much wider than a block is the tile of the elements, and how much wider that of the first step?
 #
 # <details><summary>Answer</summary>
 #

@@ -122,7 +122,7 @@ film.cells("out", 0)
 # </details>
 
 # %% tags=["hide-input", "answer"]
-# The mended kernel, with four seeds.
+# The mended kernel, and its launches.
 @cuda.jit
 def dot(out, a, b):
     """Each thread adds the product of its two elements to the result."""
@@ -166,7 +166,7 @@ print(check(out, 255 - image), run, sep="\n")
 # </details>
 
 # %% tags=["hide-input", "answer"]
-# The mended kernel, and its launch.
+# The mended kernel, and its launches.
 @cuda.jit
 def negative(out, image):
     """Turn each pixel into its negative."""
@@ -216,7 +216,7 @@ run.uninitialised
 # </details>
 
 # %% tags=["hide-input", "answer"]
-# The mended kernel, with four seeds.
+# The mended kernel, and its launches.
 @cuda.jit
 def throws(out, faces):
     """Each block counts its throws, then adds its counts to the result."""
@@ -348,7 +348,7 @@ film
 # </details>
 
 # %% tags=["hide-input", "answer"]
-# The mended kernel, at three sizes and with four seeds.
+# The mended kernel, and its launches.
 @cuda.jit
 def peaks(out, a):
     """Each thread finds the largest element up to its own."""
@@ -413,7 +413,7 @@ run.races
 # </details>
 
 # %% tags=["hide-input", "answer"]
-# The mended kernel, with four seeds.
+# The mended kernel, and its launches.
 @cuda.jit
 def live(new, world):
     """Each thread counts the living around its cell, and decides."""
@@ -469,7 +469,7 @@ run.races
 # </details>
 
 # %% tags=["hide-input", "answer"]
-# The mended kernels, with four seeds.
+# The mended kernels, and their launches.
 @cuda.jit
 def add_up(total, a):
     """Each thread adds its element to the total."""

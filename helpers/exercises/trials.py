@@ -63,8 +63,13 @@ class Trial:
     @cached_property
     def expected(self) -> dict:
         """The right outputs, by name; whole numbers wrap around as in these."""
+        return self.expected_of(plain)
+
+    def expected_of(self, given_as) -> dict:
+        """The outputs that are right for each argument as a function gives it."""
         names = signature(self.task.spec).parameters
-        found = self.task.spec(**{name: plain(self.arguments[name]) for name in names})
+        given = {name: given_as(self.arguments[name]) for name in names}
+        found = self.task.spec(**given)
         given = self.arguments.items()
         outputs = [name for name, it in given if isinstance(it, (Out, InOut))]
         if not isinstance(found, dict):
@@ -381,3 +386,12 @@ def plain(argument):
     if isinstance(argument, InOut):
         return argument.array.copy()
     return argument
+
+
+def shaken(argument, seed):
+    """Likewise, each float as the next one, up or down."""
+    given = plain(argument)
+    if getattr(given, "dtype", None) is None or given.dtype.kind != "f":
+        return given
+    up = np.random.default_rng(seed).random(given.shape) < 0.5
+    return np.nextafter(given, np.where(up, np.inf, -np.inf).astype(given.dtype))

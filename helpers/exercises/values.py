@@ -3,6 +3,7 @@ and what in the kernel may be why.
 """
 
 import ast
+from functools import partial
 
 import numpy as np
 
@@ -12,12 +13,13 @@ from helpers.checking.summands import lacking
 from helpers.checking.tolerance import tolerance_for
 from helpers.exercises.arguments import Out
 from helpers.exercises.sources import tree_of
-from helpers.exercises.trials import FAR, LARGER, POISON, plain
+from helpers.exercises.trials import FAR, LARGER, POISON, plain, shaken
 from thirty_two_lanes.core import ir
 from thirty_two_lanes.core.hardware import WARP_SIZE
 
 ENOUGH = 3  # results that lack the same
 A_FEW = 4  # units in the last place, times the root of the longest axis
+SHAKEN = 4  # draws of the inputs' last bits
 OWN = 16  # times the errors of the exercise's own answers
 
 
@@ -61,7 +63,8 @@ def rtol_of(outcome, name):
 
 def hold_to_own_rounding(case, outcome):
     """Where an exercise says what is allowed, allow so many times what rounding does to
-    the exercise's own answers, if that is less; and what it may do to a few terms. It
+    the exercise's own answers, if that is less; and what it may do to a few terms, or
+    to a sum of them in another order: so many times what the inputs' last bits do. It
     is asked only of who is farther off.
     """
     task, trial = case.task, outcome.trial
@@ -74,6 +77,9 @@ def hold_to_own_rounding(case, outcome):
         least = A_FEW * numbers.eps * np.sqrt(longest)
         if error_of(outcome, name) > least:
             own = max(error_of(it, name) for it in case.answered(outcome))
+            others = (trial.expected_of(partial(shaken, seed=n)) for n in range(SHAKEN))
+            bits = max(error_between(cells, it[name], expected) for it in others)
+            least *= max(1, bits / numbers.eps)
             outcome.allowed[name] = min(task.rtol, max(OWN * own, float(least)))
 
 
@@ -95,7 +101,12 @@ def allow_long_sums(case, outcome):
 def error_of(outcome, name) -> float:
     """The largest relative error of an output."""
     cells, expected = outcome.outputs[name], np.asarray(outcome.trial.expected[name])
-    return tolerance_for(cells, expected, 0, None).largest_error(cells, expected)
+    return error_between(cells, cells, expected)
+
+
+def error_between(like, found, expected) -> float:
+    """The largest relative difference of two results of an output like this one."""
+    return tolerance_for(like, expected, 0, None).largest_error(found, expected)
 
 
 def stored_alone(outcome, name) -> bool:

@@ -26,6 +26,18 @@ def test_tuples_are_brought_along_as_arrays_are():
         assert not count or told in verdict.sentence
 
 
+def test_what_is_loaded_is_not_brought_along():
+    """A tuple of it is looked up as one of constants is; a constant makes it one."""
+    for items, refused in {"a[k % 2]": False, "a[k % 2] * 0 + k": True}.items():
+        loaded = ", ".join(items.replace("k", str(k)) for k in range(40))
+        text = TASK.answer_text.replace(
+            "    tile[t]", f"    look = {loaded}\n    tile[t]", 1
+        ).replace(SUM, f"{SUM} + 0 * look[t % 40]")
+        verdict = TASK.judge(TASK.kernel(text), 1)
+
+        assert refused == (verdict.reason == "constant"), verdict.text
+
+
 def test_each_array_that_is_brought_along_counts():
     """Two may have one name, and one may be used twice."""
 

@@ -1,5 +1,8 @@
 """What a kernel may bring along: few numbers of its own, in arrays and in tuples."""
 
+from collections import defaultdict
+
+from helpers.exercises.bounds.numbers import assignments, operands_of
 from helpers.exercises.sources import tuples_of
 from helpers.exercises.totals import LOOKED_UP
 from helpers.exercises.verdict import Refusal
@@ -28,7 +31,9 @@ def brings_nothing_along(case):
     arrays = dict(zip((it.array.tobytes() for it in captured), numbers, strict=True))
     operations = [it for it in code if isinstance(it, ir.Operation)]
     tuples = {it.operands[1:] for it in operations if it.operator == "choose"}
-    looked_up = max(sum(map(items_in, tuples)) - LOOKED_UP, 0)
+    makers = makers_in(code)
+    own = sum(items_in(it, lambda item: is_own(item, makers)) for it in tuples)
+    looked_up = max(own - LOOKED_UP, 0)
     total = sum(arrays.values()) + looked_up
     if total > case.task.captured:
         names = [f"`{name}`" for name in dict.fromkeys(it.name for it in captured)]
@@ -41,7 +46,44 @@ def brings_nothing_along(case):
         )
 
 
-def items_in(operands) -> int:
-    """How many numbers some items are, or tuples of them."""
-    values = (getattr(it, "value", it) for it in operands)
-    return sum(items_in(it) if isinstance(it, tuple) else 1 for it in values)
+def items_in(operands, counts=lambda item: True) -> int:
+    """How many numbers some items are, or tuples of them: of those that count."""
+    return sum(
+        items_in(value, counts) if isinstance(value, tuple) else counts(it)
+        for it in operands
+        for value in [getattr(it, "value", it)]
+    )
+
+
+def makers_in(code) -> dict:
+    """What makes each variable, by its name."""
+    makers = defaultdict(list)
+    for target, maker in assignments(code):
+        makers[target].append(maker)
+    return makers
+
+
+def is_own(item, makers, seen=frozenset()) -> bool:
+    """Does a constant of the kernel take part in it? What is loaded is an argument's,
+    and what a call tells, the launch's.
+    """
+    if not isinstance(item, str):
+        return not isinstance(item, tuple) or any(
+            is_own(it, makers, seen) for it in item
+        )
+    if item in seen:
+        return False
+    return any(
+        is_own(part, makers, seen | {item})
+        for maker in makers.get(item, ())
+        for part in parts_of(maker)
+    )
+
+
+def parts_of(maker) -> tuple:
+    """What takes part in a value: operands, but of a load and a call none."""
+    if isinstance(maker, str | ir.Const):
+        return (maker,)
+    if maker.nature.loads or isinstance(maker, ir.Call):
+        return ()
+    return tuple(operands_of(maker))
