@@ -156,6 +156,26 @@ ANSWERS = {
         ],
     },
     "three_rows": {
+        "windows in tuples": """
+            @cuda.jit
+            def three_rows(out, src):
+                col, strip = cuda.grid(2)
+                top = ROWS * strip
+                end = min(top + ROWS, out.shape[0])
+                if col >= out.shape[1] or top >= end:
+                    return
+                one = src[top, col], src[top, col + 1], src[top, col + 2]
+                two = src[top + 1, col], src[top + 1, col + 1], src[top + 1, col + 2]
+                for row in range(top, end):
+                    down = row + 2
+                    three = src[down, col], src[down, col + 1], src[down, col + 2]
+                    s = float32(0)
+                    for j in range(3):
+                        s += FIRST[j] * one[j] + SECOND[j] * two[j]
+                        s += THIRD[j] * three[j]
+                    out[row, col] = s
+                    one, two = two, three
+        """,
         "pixels that move": """
             @cuda.jit
             def three_rows(out, src):

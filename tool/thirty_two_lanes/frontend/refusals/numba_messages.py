@@ -47,8 +47,7 @@ OverloadSelector.*?(?:List|Set|Dict)
     `cuda.\1` passes numbers of the types int32, int64, float32 and float64: convert
     the value first, as in `int32(x)`
 <(?:intrinsic|function) ((?:all|any|eq|ballot)_sync|syncthreads_(?:and|or|count))
-    `cuda.\1` takes whole numbers, not floats; for a condition write `1 if condition
-    else 0`
+    `cuda.\1` takes whole numbers: for a condition write `1 if condition else 0`
 <intrinsic (grid|gridsize)|argument can only be 1, 2, 3
     `cuda.grid` takes the number of axes, written out: 1, 2 or 3
 stubs\.atomic\.(and_|or_|xor|exch|inc|dec|cas)\b
@@ -157,8 +156,9 @@ remainder|power|negative|bitwise_\w+)'
     `min` and `max` take two numbers or more: for the elements of an array, write a
     loop
 Only accept returning of array
-    a device function can return an array only if that is one of its arguments: let
-    it store into an array that is passed
+    a device function, and what makes a view of an array, can return an array only if
+    that is one of its arguments: store into an array that is passed, and give an array
+    its index directly
 >>> array_(\w+)\(
     `.\1(…)` takes no such values in a kernel: write the loop over the elements
 >>> (?:zip|enumerate|reversed)\(
