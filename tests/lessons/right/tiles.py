@@ -169,7 +169,7 @@ ANSWERS = {
                 for row in range(top, end):
                     down = row + 2
                     three = src[down, col], src[down, col + 1], src[down, col + 2]
-                    s = float32(0)
+                    s = $type(0)
                     for j in range(3):
                         s += FIRST[j] * one[j] + SECOND[j] * two[j]
                         s += THIRD[j] * three[j]
