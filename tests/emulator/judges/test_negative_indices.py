@@ -66,7 +66,7 @@ def test_one_negative_index_is_reported_in_the_singular():
 
     text = run.warnings[0].text
     assert "a negative index of `a` counts from its end; it is -1, in thread 0" in text
-    assert "`if i >= 0`, where i is the index that it uses" in text
+    assert "by the whole index: where it says `[i - 1]`, by `if i - 1 >= 0`" in text
 
 
 LAST, BACK = -1, 2

@@ -131,8 +131,8 @@ class Mistakes:
                 "wrap",
                 f"{indices}; {which} {first.index}, in thread {first.thread} of block "
                 f"{first.block}, and means element {first.element} along axis "
-                f"{first.axis}. If that is not intended, turn the index's sign round, "
-                "or guard this line: `if i >= 0`, where i is the index that it uses",
+                f"{first.axis}. If that is not intended, guard this line by the whole "
+                "index: where it says `[i - 1]`, by `if i - 1 >= 0`",
             )
 
     def _of_overflows(self):
