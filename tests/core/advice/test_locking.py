@@ -203,3 +203,26 @@ def test_a_flag_between_blocks_has_a_sentence():
     sentences = told(announced, (2, 32), zero, zero)
 
     assert any("`flag` is a flag for which line" in it for it in sentences)
+
+
+def test_a_counter_that_blocks_wait_for_keeps_its_atomic():
+    """It needs fences; and what is stored before it is no stencil in place."""
+
+    @cuda.jit
+    def meet(a, n, mid, out):
+        i = cuda.grid(1)
+        mid[i] = a[i]
+        cuda.syncthreads()
+        if cuda.threadIdx.x == 0:
+            cuda.atomic.add(n, 0, 1)
+            while n[0] < cuda.gridDim.x:
+                pass
+        cuda.syncthreads()
+        out[i] = mid[a.size - 1 - i]
+
+    a = np.arange(128, dtype=np.float32)
+    sentences = told(meet, (2, 64), a, np.zeros(1, np.int32), a, a)
+
+    (flag,) = (it for it in sentences if "`n` is a flag" in it)
+    assert "write `cuda.threadfence()` before line" in flag and ".exch" not in flag
+    assert not any("another array" in it for it in sentences)

@@ -19,7 +19,7 @@ from thirty_two_lanes.core.advice.patterns import (
     target_of,
     waits_for,
 )
-from thirty_two_lanes.core.advice.varying import array_of
+from thirty_two_lanes.core.advice.varying import array_of, calls_in, names_in
 from thirty_two_lanes.core.advice.waiting import BARRIER, Waiting
 
 INDIVISIBLE = {"atomic", "acquire", "release"}
@@ -185,13 +185,16 @@ def _flag(race, layout, lines, statements):
     if not waiting or race.scope == "warp":
         return None
     store = next((it for it in statements if it is not waiting[0]), waiting[0])
+    plain, write = "store and load order", f"`{FENCE}` and `cuda.atomic.exch` on"
+    if any("atomic" in names_in(it.func) for it in calls_in(store)):
+        plain, write = "load orders", f"`{FENCE}` before"
     return Advice(
         f"`{race.array}` is a flag for which line {waiting[0].lineno} waits, and a "
-        "plain store and load order nothing else: behind what it announces, write "
-        f"`{FENCE}` and `cuda.atomic.exch` on line {store.lineno}, and ask for it with "
-        f"`cuda.atomic.cas` and `{FENCE}` behind the loop, or use `store_release` and "
-        "`load_acquire`. Where all blocks may wait at once, end the launch instead and "
-        "begin another"
+        f"plain {plain} nothing else: behind what it announces, write {write} line "
+        f"{store.lineno}, and ask for it with `cuda.atomic.cas` and `{FENCE}` behind "
+        "the loop, or use `store_release` and `load_acquire`, which are imported from "
+        "`thirty_two_lanes`. Where all blocks may wait at once, end the launch instead "
+        "and begin another"
     )
 
 
@@ -219,12 +222,16 @@ def _same_cell(race, layout, lines, statements):
 
 
 def _in_place(race, statements):
-    """Neighbours that are loaded from the array to which their threads store."""
-    target = next(filter(None, map(target_of, statements)), None)
+    """Neighbours that are loaded from the array to which their threads store, there or
+    on a line before it.
+    """
+    store = next(filter(target_of, statements), None)
+    target = store and target_of(store)
     if race.kind == "WAW" or target is None or array_of(target) != race.array:
         return None
     own = _variables(target.slice)
-    loads = [it for statement in statements for it in elements(statement, race.array)]
+    before = [it for it in statements if it.lineno <= store.lineno]
+    loads = [it for statement in before for it in elements(statement, race.array)]
     if not own or not any(
         own <= _variables(it.slice) for it in loads if not alike(it, target)
     ):
