@@ -68,8 +68,7 @@ class Trial:
     def expected_of(self, given_as) -> dict:
         """The outputs that are right for each argument as a function gives it."""
         names = signature(self.task.spec).parameters
-        given = {name: given_as(self.arguments[name]) for name in names}
-        found = self.task.spec(**given)
+        found = self.task.spec(**{it: given_as(self.arguments[it]) for it in names})
         given = self.arguments.items()
         outputs = [name for name, it in given if isinstance(it, (Out, InOut))]
         if not isinstance(found, dict):

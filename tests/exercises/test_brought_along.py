@@ -38,6 +38,17 @@ def test_what_is_loaded_is_not_brought_along():
         assert refused == (verdict.reason == "constant"), verdict.text
 
 
+def test_a_long_chain_of_squares_is_followed_once():
+    """Each of its numbers takes part twice in the next."""
+    chain = "    x = a[0]\n" + "    x = x * x\n" * 60
+    text = TASK.answer_text.replace(
+        "    tile[t]", f"{chain}    look = x, x\n    tile[t]", 1
+    )
+    verdict = TASK.judge(TASK.kernel(text.replace(SUM, f"{SUM} + 0 * look[t % 2]")), 1)
+
+    assert verdict.reason != "constant", verdict.text
+
+
 def test_each_array_that_is_brought_along_counts():
     """Two may have one name, and one may be used twice."""
 

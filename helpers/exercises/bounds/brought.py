@@ -63,27 +63,24 @@ def makers_in(code) -> dict:
     return makers
 
 
-def is_own(item, makers, seen=frozenset()) -> bool:
-    """Does a constant of the kernel take part in it? What is loaded is an argument's,
-    and what a call tells, the launch's.
-    """
-    if not isinstance(item, str):
-        return not isinstance(item, tuple) or any(
-            is_own(it, makers, seen) for it in item
-        )
-    if item in seen:
-        return False
-    return any(
-        is_own(part, makers, seen | {item})
-        for maker in makers.get(item, ())
-        for part in parts_of(maker)
-    )
+def is_own(item, makers) -> bool:
+    """Does a constant of the kernel take part in it? None does in what is loaded."""
+    left, seen = [item], set()
+    while left:
+        part = left.pop()
+        if isinstance(part, tuple):
+            left += part
+        elif not isinstance(part, str):
+            return True
+        elif part not in seen:
+            seen.add(part)
+            for maker in makers[part]:
+                left += parts_of(maker)
+    return False
 
 
 def parts_of(maker) -> tuple:
-    """What takes part in a value: operands, but of a load and a call none."""
+    """What takes part in a value: a maker's operands, but none of what is loaded."""
     if isinstance(maker, str | ir.Const):
         return (maker,)
-    if maker.nature.loads or isinstance(maker, ir.Call):
-        return ()
-    return tuple(operands_of(maker))
+    return () if maker.nature.loads else tuple(operands_of(maker))

@@ -51,34 +51,12 @@ ANSWERS = {
                         total += scores[key] / whole * v[key, j]
                     out[row, j] = total
         """,
-        "the sums of the scores backwards": """
-            @cuda.jit
-            def attention(out, q, k, v):
-                weights = cuda.shared.array(KEYS, float32)
-                row, thread = cuda.blockIdx.x, cuda.threadIdx.x
-                keys, length = k.shape
-                for key in range(thread, keys, $threads):
-                    score = float32(0)
-                    for j in range(length - 1, -1, -1):
-                        score += q[row, j] / math.sqrt(float32(length)) * k[key, j]
-                    weights[key] = score
-                cuda.syncthreads()
-                most = weights[0]
-                for key in range(keys):
-                    most = max(most, weights[key])
-                cuda.syncthreads()
-                for key in range(thread, keys, $threads):
-                    weights[key] = math.exp(weights[key] - most)
-                cuda.syncthreads()
-                whole = float32(0)
-                for key in range(keys):
-                    whole += weights[key]
-                for j in range(thread, length, $threads):
-                    total = float32(0)
-                    for key in range(keys):
-                        total += weights[key] * v[key, j]
-                    out[row, j] = total / whole
-        """,
+        "the sums of the scores backwards": [
+            (
+                "range(length):\n            score",
+                "range(length - 1, -1, -1):\n            score",
+            ),
+        ],
         "as it comes": """
             @cuda.jit
             def attention(out, q, k, v):
