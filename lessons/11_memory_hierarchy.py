@@ -328,7 +328,7 @@ plot_in_flight(flying, latency, rate, "memory")
 # %% [markdown]
 # Three diamonds are the walk: with a warp on each multiprocessor, with eight, with all 64. The line that rises is Little's law for a load of 348 ns, and the level line is the rate of `read` from memory.
 #
-# Yes: even a GPU full of walkers gets less than half of what memory can deliver. With 64 times as many walkers, 64 times as many bytes arrive, and the launch takes only a quarter longer, so the diamonds rise beside the line. They stay below it: the line is for loads alone, and a launch also starts and ends. The loads take no longer: by the counters (not shown), a warp waits as long for each with 64 warps a multiprocessor as with one, within 5%.
+# Yes, and more so: even a GPU full of walkers gets less than half of what memory can deliver. (Both axes are logarithmic.) With 64 times as many walkers, 64 times as many bytes arrive, and the launch takes only a quarter longer, so the diamonds rise beside the line. They stay below it: the line is for loads alone. The loads take no longer: by the counters (not shown), a warp waits as long for each with 64 warps a multiprocessor as with one, within 5%.
 
 # %% [markdown]
 # To fill the road, a thread must have more in flight: wider elements, or several loads before it waits.

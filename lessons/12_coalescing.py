@@ -410,7 +410,7 @@ compare(fours, "sectors from L2 per warp", "sectors to L2 per warp", "µs",
         by=("a thread's loads", "its stores"))
 
 # %% [markdown]
-# In the loads it does: L1 asks L2 for hardly more. In the stores it does not: nearly four times as many sectors arrive in L2, and the launch takes 1.9 times as long, whatever its loads do. (Where the two differ, numbers change places: that is no copy.) With the loads alone in a row, it is even the fastest of the four; why, these counters do not say.
+# In the loads it does: L1 asks L2 for hardly more. In the stores it does not: nearly four times as many sectors arrive in L2, and the launch takes 1.9 or 2.4 times as long, by what its loads do. (Where the two differ, numbers change places: that is no copy.) With the loads alone in a row, it is even the fastest of the four; why, these counters do not say.
 
 # %% [markdown]
 # ## Four neighbours at once

@@ -138,14 +138,14 @@ code = assemble(sum_rows)[4, 64](sums, matrix)
 [one.name for one in code.instructions if one.name in ("LDG", "FADD")]
 
 # %% [markdown]
-# The loop takes four steps together: four loads first, then four additions.
+# The loop takes four steps together: four loads first, then four additions. (What is left over takes the last two.)
 # So a thread sends off four loads, and the next four only when these have come. These are the heavy lines in the picture.
 #
 # `sum_columns` needs new lines in every four.
 # In steps 0 to 3 of `sum_rows`, all four loads ask for the same 32 sectors, which L1 fetches once. In steps 4 to 7 L1 has them.
 # So every second four of `sum_rows` needs nothing from beyond L1.
 #
-# (That saves a quarter of the time, not half: a four that L1 serves takes time, too, and one that waits needs more sectors than one of `sum_columns`.)
+# (That saves a quarter of the time. Why not half, no launch here tells.)
 
 # %% [markdown]
 # ## A warp waits for its slowest lane
@@ -238,7 +238,7 @@ compare({(f"{window:,}", f"{128 * 4 * window // 2**10} KB",
         by=("window", "128 threads touch", "all threads touch"))
 
 # %% [markdown]
-# Up to 256 numbers in a window, what 128 threads touch fits in L1, and L1 loads at most an eighth more than the matrix.
+# Up to 256 numbers in a window, what 128 threads touch fits in L1, and L1 loads about an eighth more than the matrix, or less.
 #
 # From 256 to 512, L1 becomes too small: many sectors are gone when their thread comes back, and L1 loads four times as much. That makes the sums less than a fifth slower, for L2 has what L1 lacks: what all threads touch fits in its 60 MB, and memory delivers hardly any sector twice.
 
@@ -324,7 +324,7 @@ compare({(f"strips of a {what}", threads[k]): strips[k]
 # %% [markdown]
 # The data path of L1 stops them, through which a warp gets all that it loads.
 # A request of row sums keeps it busy for 32 cycles, a request of column sums for one.
-# So with 32,768 threads the path is full, and more threads only make the queue longer.
+# So with 32,768 threads the path is full, and more threads make the queue longer.
 #
 # A cache spares memory the waste, but every request still comes through L1.
 
@@ -416,7 +416,7 @@ compare({"sum_rows": by_row, "sum_rows_by_warps": by_warp},
         "sectors per load")
 
 # %% [markdown]
-# Each request uses up a whole line, as in `sum_columns`, and no two lanes share a bank, however long the rows are.
+# Where rows are whole lines, each request uses up one, as in `sum_columns`. However long they are, no two lanes share a bank.
 # There are 32 times as many threads as in `sum_rows`, too, so the GPU is no longer empty.
 #
 # **Predict.** These are as many threads as in the last points of the figure above. Will it take as long as the strips of rows there, or as those of columns?

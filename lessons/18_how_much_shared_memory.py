@@ -191,8 +191,8 @@ compare({key: (m, key[0] * key[1] // 32, 4 * key[0] * key[1] * key[2] // KB)
         by=("blocks at a time", "threads per block", "numbers per thread"))
 
 # %% [markdown]
-# Both take about a third of the time of one small block, with the same tile: nearly what four blocks take, which have as much in flight.
-# So the copy need not have more blocks, nor even more warps. What it lacked is, for the most part, bytes in flight.
+# Both take about a third of the time of one small block, with the same tile: 10 or 18% more than four blocks take, which have as much in flight.
+# So the copy need not have more blocks, nor even more warps. What it lacked may be bytes in flight, for both have four times as many.
 #
 # Is it something else that both have in common? Two suspects are out. L1 is as small in all three launches of one block. And `copy_fours` executes a quarter of the instructions, but the large block executes them all, and gains nearly as much.
 # A third stays: both *start* a quarter as many blocks, one after another, and [a start takes time](12_coalescing.ipynb). A part of the gain may be that.
@@ -369,7 +369,7 @@ table(["what warps wait for", "ns, each", "ns, to the next", "warps needed"],
 
 # %% [markdown]
 # 29 look-ups keep the data path busy, and a block of 1,024 threads has one in each of its 32 warps: half of the warps are enough.
-# Of the copy's loads, 43 would keep memory busy, and more, since under load each takes longer: with half of the warps it is not busy all the time.
+# Of the copy's loads, the law asks for 43 at least, and more, since under load each takes longer: half of the warps are fewer than that. (All of them are enough, and still the copy has two thirds of the driver's rate.)
 
 # %% [markdown]
 # ## Two arrays in one piece

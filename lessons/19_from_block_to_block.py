@@ -52,7 +52,7 @@ count, run.races[0]
 #
 # Two additions, and the cell holds 1: a **lost update**. A 1 at the end says that the thread that stored last had loaded the 0 of the start. (The emulator lets the eight warps of a block come one after another, and all blocks at the same time: one update of each warp is left.)
 #
-# A barrier would not help. It waits for its own block alone, and there is no place for one: load and store stand in the same line.
+# A barrier would not help. It waits for its own block alone; and between load and store it would let all load first, and lose as many.
 
 # %% [markdown]
 # ## One step that nobody can divide
@@ -132,13 +132,13 @@ compare({"no work": no_work, "atomics on one cell": one_cell,
          "atomics on a cell for each block": own_cells}, "µs")
 
 # %% [markdown]
-# Hardly longer than no work. So an atomic alone is not slow. (The race says nothing of it: its loads find the cell in L1.) Slow are atomics that *meet*, for they queue:
+# Hardly longer than no work. So an atomic alone is not slow. (The race tells nothing of what an atomic costs: its loads find the cell in L1.) Slow are atomics that *meet*, for they queue:
 
 # %%
 plot_meeting([1, 4, 8, 13])
 
 # %% [markdown]
-# With a place for each block, nobody queues.
+# With a place for each block, few meet.
 #
 # Then is it the *cell*? Let the blocks share eight cells, each with an eighth of the atomics, and change how far these are apart.
 #

@@ -210,7 +210,7 @@ def sum_by_block(a, first, step):
 #
 # What thread 0 may see after its fence, the others may see after the barrier of step 3. It works the other way round, too: where *all* threads store parts, a barrier comes before step 1, and thread 0's fence then publishes what they have stored.
 #
-# For the next launch, the last block sets `finished` back to 0: by an atomic, which is ordered with the tickets of the others. (Launches that run at the same time need a `finished` and `parts` of their own.)
+# For the next launch, the last block sets `finished` back to 0: by an atomic, which is ordered with the tickets of the others. (Launches that run at the same time need arrays of their own.)
 
 # %%
 @cuda.jit
@@ -342,12 +342,12 @@ table(["way to the whole", "µs", "for"],
 
 # %% [markdown]
 # The atomics are quickest, and quicker even than the parts alone, which do less. So not the meeting makes that difference. The compiler makes another loop of the same lines in each kernel; whether the difference comes from that, nothing here shows. (Setting to 0 is not timed.)
-# The others take within 2 µs of each other, and at most 4 more than the parts alone.
+# The three others take within 2 µs of each other, and at most 4 more than the parts alone.
 #
 # So choose by what each can do:
 #
-# - one cell in which any order will do, as for ints: an atomic of each block;
-# - all parts, for one block: a second launch, which needs no fence, or the last block, where this launch ends with the whole;
+# - one cell in which any order will do: an atomic of each block;
+# - all parts, for one block: a second launch, which needs no fence, or the last block, where this launch must end with the whole;
 # - all parts, for all blocks: a second launch, or a barrier of the grid, where all blocks fit.
 
 # %% [markdown]

@@ -311,7 +311,7 @@ compare(pairs, "GB through L1", "GB loaded from L2", "GB read from memory",
 # With a tile these blocks ask for a twentieth of that.
 #
 # But L2 is asked for as much as before at 8 × 8, a seventh less at 16, a quarter less at 32. Memory is asked for both matrices once, in every row. L1 had kept what the neighbours need, and L2 has room for both matrices several times.
-# So here the tile saves requests to L1, and no memory traffic. (A product that does not fit in L2 is not measured here.)
+# So the tile saves requests to L1, few to L2, no memory traffic. (A product that does not fit in L2 is not measured here.)
 #
 # ## Operations for each byte
 #

@@ -291,7 +291,7 @@ path_table(TREES)
 # %% [markdown]
 # Counted and measured agree. *halves* replaces queues by requests that nobody needs, and *strided* has both. (The rest are barriers, two cycles for each of a block's, and a register that tells threads apart, one for each warp.)
 #
-# Our first count was of what lanes want. This one puts the three in order; but *strided* needs 40% more cycles than *halves*, as measured, and takes 25% longer: the path alone does not set the pace.
+# Our first count was of what lanes want. This one puts the three in order; but *strided* needs two fifths more cycles than *halves*, as measured, and takes 25% longer: the path alone does not set the pace.
 #
 # ## Let warps go home
 #
@@ -346,7 +346,7 @@ path_table(["halves", "one warp"],
 
 # %% [markdown]
 # The path has half as many cycles to pass, as counted, and is busy 52% of the time. And yet the kernel takes only a sixth less time: now no part is busy for much more than half of it.
-# So what do the warps wait for? Mostly for memory, though it could deliver four times as much. A block starts, loads once, waits, adds, and ends.
+# So what do the warps wait for? Most for memory, though it could deliver four times as much. A block starts, loads once, waits, adds, and ends.
 #
 # ## Half as many blocks, or two loads at once?
 #
@@ -405,7 +405,7 @@ compare({"one load, one warp finishes": times["one warp"],
         "waits most for", by="a thread has")
 
 # %% [markdown]
-# Both matter. Half as many blocks, with half as many starts, trees and ends, take 29% less, though each thread still waits twice; two loads at once, without a barrier between them, take another 23% off.
+# Both matter. Half as many blocks, with half as many starts, trees and ends, take 29% less, though a thread waits for two loads in turn; two loads at once, without a barrier between them, take another 23% off.
 #
 # ## Shuffles instead of shared memory
 #
@@ -581,10 +581,10 @@ plot_in_flight({name: (flying(*how), flights[how].gb_per_s)
                latency_ns, reading.gb_per_s, "only reading")
 
 # %% [markdown]
-# The line that rises is Little's law for a load of 380 ns, as the first diamond has it; alone, [a load took 348](11_memory_hierarchy.ipynb). Twice as many threads, nearly twice the rate: up to 1 MB, the bytes in flight set the pace. Then each load takes longer: 2.16 MB at 3,672 GB/s are 590 ns. From 4 MB on memory gives 95% and more of what *only reading* gets.
+# The line that rises is Little's law for 380 ns a turn, as the first diamond has it; alone, [a load took 348](11_memory_hierarchy.ipynb). Twice as many threads, nearly twice the rate: up to 1 MB, the bytes in flight set the pace. Then a turn takes longer: 2.16 MB at 3,672 GB/s are 590 ns. From 4 MB on memory gives 95% and more of what *only reading* gets.
 
 # %% [markdown]
-# The three rows of 4.3 MB take the same time, though wide loads make a quarter of the requests and half of the instructions: from 2 MB on bytes in flight count, and hardly how they got there. With 1.08 MB, where each byte counts, many threads are the fastest and many loads the slowest, by a fifth. (We count what is in flight *at most*: a thread has nothing in flight while it adds up its four loads; that may be why.)
+# The three rows of 4.3 MB take the same time, though wide loads make a quarter of the requests and half of the instructions: from 2 MB on bytes in flight count, and hardly how they got there. With 1.08 MB, where each byte counts, many threads are the fastest and many loads the slowest, by a fifth. (We count what is in flight *at most*. Why one thread's loads come later, we do not know.)
 #
 # ## One launch
 #

@@ -564,7 +564,7 @@ table(["launch", "times the array, counted", "predicted, µs", "time, µs"],
 #
 # - *The block that is waited for is running.* Blocks start in any order, so a block takes the next free tile by an atomic. All tiles before it belong to blocks that have started, and a block that runs goes on while others wait (**forward progress**).
 # - *What is read is complete.* A tile publishes a status and a float32 in one word of 64 bits.
-# - *Both sides are ordered*, if they pass more than this word, as in `running_totals`: `store_release`, a store with [a fence](19_from_block_to_block.ipynb), comes after all that its thread stored, and `load_acquire` before all that it loads next.
+# - *Both sides are ordered*, if they pass more than this word, as in exercise `running_totals`: `store_release`, a store with [a fence](19_from_block_to_block.ipynb), comes after all that its thread stored, and `load_acquire` before all that it loads next.
 
 # %%
 WAIT, SUM, PREFIX = 0, 1, 2     # what a tile has published
@@ -656,7 +656,7 @@ def make_once(look_back, fours, threads, resident):
 #
 # To load a word that another block has just stored is a journey to L2, and each step of `look_back_singly` waits for one. A warp can ask for 32 words at once.
 #
-# Then all lanes need the sum of what they found. With `shfl_xor_sync`, lanes swap in pairs: with the neighbour, then two lanes away, then four. After five swaps and additions each lane has the sum of all. (Half of them add in the other order.)
+# Then all lanes need the sum of what they found. With `shfl_xor_sync`, lanes swap in pairs: with the neighbour, then two lanes away, then four. After five swaps and additions each lane has the sum of all. (Half of them add in the other order, which rounds alike.)
 
 # %% [markdown]
 # If all 32 tiles have published something, the warp adds up back to the nearest prefix. If there is none, it adds all, and goes on before them. (`all_sync`: does it hold in all lanes? `ballot_sync`: a bit from each. `ffs` finds the lowest bit that is set, and counts from 1: the nearest prefix is in lane `ffs` − 1.)

@@ -485,7 +485,7 @@ plot_series(COPIES, {kind: [time_of(name, kind) for name in names]
 #
 # With 16 copies a request takes two wavefronts at most. On constant data it takes one, and the launch 262 µs, as with twice as many. The other kinds take less than 290 µs by our count, and at least 325 by the clock: longer than either alone; why, we did not test. With 32 copies, only the reading is left.
 #
-# Copies pay when they end queues.
+# Copies shorten queues.
 
 # %% [markdown]
 # ## More bytes in flight
@@ -694,7 +694,7 @@ table(["data", "different values in a warp", "µs", "cycles for each of them"],
        for kind, it in small.items()])
 
 # %% [markdown]
-# Runs are slower, too. On adverse data, lanes that want the same word take turns when they add other numbers than 1. On constant data hardly anybody adds, and the comparing costs.
+# Runs are slower, too. On adverse data, lanes that want the same word take turns (emulated) when they add other numbers than 1. On constant data hardly anybody adds, and the comparing costs.
 
 # %% [markdown]
 # <details><summary>For the curious: why both are slow</summary>

@@ -166,7 +166,7 @@ print(check(out, 255 - image), run, sep="\n")
 # </details>
 
 # %% tags=["hide-input", "answer"]
-# The mended kernel, and its launches.
+# The mended kernel, and its launch.
 @cuda.jit
 def negative(out, image):
     """Turn each pixel into its negative."""

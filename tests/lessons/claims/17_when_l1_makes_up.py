@@ -160,7 +160,7 @@ CLAIMS = {
     "There is a cliff after 512 numbers": (
         lambda it: faster(it.windows[512], it.windows[1024]) > 2
     ),
-    "L1 loads at most an eighth more than the matrix": (
+    "L1 loads about an eighth more than the matrix, or less": (
         lambda it: (
             near(times_loaded(it, from_l2, 128), 1)
             and about("0.1", times_loaded(it, from_l2, 256) - 1)
@@ -289,8 +289,8 @@ CLAIMS = {
             and faster(it.longer[16_392], it.columns) > 1.3
         )
     ),
-    "Each request uses up a whole line, as in `sum_columns`, and no two lanes share a "
-    "bank": (
+    "Where rows are whole lines, each request uses up one, as in `sum_columns`. "
+    "However long they are, no two lanes share a bank": (
         lambda it: (
             sectors(it.sum_rows_by_warps, it.SIDE // 2, 64, it.sums, it.matrix) == 4
             and it.by_warp.coalescing.by_kind["load"].requests == it.SIDE**2 / 32

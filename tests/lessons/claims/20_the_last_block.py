@@ -237,7 +237,7 @@ CLAIMS = {
     "The compiler makes another loop of the same lines in each kernel": lambda it: (
         looped(it, it.sum_by_atomics) != looped(it, it.sum_parts)
     ),
-    "The others take within 2 µs of each other, and at most 4 more than the "
+    "The three others take within 2 µs of each other, and at most 4 more than the "
     "parts alone": lambda it: (
         max(waiting(it)) - min(waiting(it)) < 2
         and 0 < max(waiting(it)) - us(it.ways["parts alone"]) < 4

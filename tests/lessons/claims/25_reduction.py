@@ -240,7 +240,7 @@ CLAIMS = {
         and it.codes[name].opcodes["BAR"] == 10
         for name in it.TREES
     ),
-    "40% more cycles than *halves*, as measured, and takes 25% longer": (
+    "two fifths more cycles than *halves*, as measured, and takes 25% longer": (
         lambda it: about("40%", busy(it, "strided") / busy(it, "halves") - 1)
         and about("25%", us(it, "strided") / us(it, "halves") - 1)
     ),
@@ -256,7 +256,7 @@ CLAIMS = {
         and 0.45 < busy(it, "one warp") / busy(it, "halves") < 0.56
         and about("52", counted(it, "one warp", "l1_data_percent"))
     ),
-    "Mostly for memory, though it could deliver four times as much": lambda it: (
+    "Most for memory, though it could deliver four times as much": lambda it: (
         longest_wait(it, "one warp") == REASONS["long_scoreboard"]
         and it.reading.gb_per_s > 4 * it.times["one warp"].gb_per_s
     ),
@@ -305,7 +305,7 @@ CLAIMS = {
         and about("1.08", it.flying(4, 1, 1) / 1e6)
         and all(abs(mb(it, how) - it.flying(*how) / 1e6) < 1e-9 for how in it.flights)
     ),
-    "Little's law for a load of 380 ns": lambda it: (
+    "Little's law for 380 ns a turn": lambda it: (
         about("380", 1e6 * mb(it, (1, 1, 1)) / it.flights[1, 1, 1].gb_per_s)
     ),
     "Twice as many threads, nearly twice the rate: up to 1 MB, the bytes in flight set "
