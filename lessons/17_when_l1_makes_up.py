@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Know when a cache makes up for it
 #
-# *50 minutes*
+# *60 minutes*
 #
 # **What you'll do:** compare two kernels that add up the same matrix, of which one requests eight times as many bytes as it uses, and ask three things: who needs the rest, how soon, and what does L1 itself take for it?
 #

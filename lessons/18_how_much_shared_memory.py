@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Leave room for enough warps
 #
-# *55 minutes*
+# *65 minutes*
 #
 # **What you'll do:** give the blocks of a copy shared memory that they never touch, see the copy take nearly six times as long, find out what was taken from it, and then take half of the warps from a kernel that looks things up, and see it lose nearly nothing.
 #

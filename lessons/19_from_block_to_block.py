@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Let blocks meet in L2
 #
-# *45 minutes*
+# *55 minutes*
 #
 # **What you'll do:** let thousands of blocks count together, find out where they queue, and let one block tell another a number that it does not see.
 #

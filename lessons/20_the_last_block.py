@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Leave the rest to the last block
 #
-# *45 minutes*
+# *50 minutes*
 #
 # **What you'll do:** make a whole sum of the parts of many blocks in one launch, see it come out right in the emulator and wrong on an H200, put it right, and compare it with three other ways.
 #
