@@ -39,7 +39,7 @@ def test_every_kernel_compiles_for_every_capability(lesson):
 
 
 # lessons that wait for a GPU, since their latest edition
-WAITING = {"31_types_and_instructions"}
+WAITING = set()
 
 
 @each_lesson
