@@ -195,9 +195,49 @@ compare({key: (m, key[0] * key[1] // 32, 4 * key[0] * key[1] * key[2] // KB)
 # So the copy need not have more blocks, nor even more warps. What it lacked may be bytes in flight, for both have four times as many.
 #
 # Is it something else that both have in common? Two suspects are out. L1 is as small in all three launches of one block. And `copy_fours` executes a quarter of the instructions, but the large block executes them all, and gains nearly as much.
-# A third stays: both *start* a quarter as many blocks, one after another, and [a start takes time](12_coalescing.ipynb). A part of the gain may be that.
+# A third stays: both *start* a quarter as many blocks, one after another, and [a start takes time](12_coalescing.ipynb). So start only as many as run at a time, with the tile as before, and let them stay until all is copied:
+
+# %%
+@cuda.jit
+def copy_and_stay(out, a):
+    """Copy elements in steps as long as the grid, one at a time."""
+    for i in range(uint32(cuda.grid(1)), a.size, cuda.gridsize(1)):
+        out[i] = a[i]
+
+
+@cuda.jit
+def copy_fours_and_stay(out, a):
+    """Copy elements in such steps, four at a time."""
+    for i in range(4 * cuda.grid(1), a.size, 4 * cuda.gridsize(1)):
+        store4(out, uint32(i), load4(a, uint32(i)))
+
+
+for kernel in copy_and_stay, copy_fours_and_stay:
+    out[:] = 0
+    emulate(kernel)[2, THREADS](out, a)
+    check(out, a)
+
+# %% tags=["timing", "hide-input"]
+# Measures one block at a time, which stays, beside blocks that take turns.
+def staying(kernel, threads):
+    """The measurement of a copy by one block that stays on each."""
+    allow_dynamic_shared(kernel, most)
+    return measure(kernel, bytes=8 * MANY)[
+        gpu.MULTIPROCESSOR_COUNT, threads, 0, most](dst, src)
+
+
+stay = {(256, 1): staying(copy_and_stay, 256),
+        (1024, 1): staying(copy_and_stay, 1024),
+        (256, 4): staying(copy_fours_and_stay, 256)}
+compare({key: (rows[1, *key], m) for key, m in stay.items()},
+        {"in turn, µs": lambda row: row[0].median_us,
+         "that stay, µs": lambda row: row[1].median_us},
+        by=("threads per block", "numbers per thread"))
 
 # %% [markdown]
+# All three are faster than blocks in turn, by three to four tenths: starts were a part.
+# And among those that stay, four times as many bytes in flight are about three times as fast, whether more warps have them or each thread more. So what the copy lacked was bytes in flight, above all.
+#
 # **A large tile wants a large block**, whose warps share it, or threads with more in flight.
 #
 # ## A table of 128 KB
@@ -420,11 +460,11 @@ plot_slices({"time": (8, 0, 4), "mark": (4, 0, 4)}, 48)
 # | launch | blocks at a time | warps | µs |
 # |---|---:|---:|---:|
 # | copy, no shared memory | 8 | 64 | 202 |
-# | … 227 KB that it never touches | 1 | 8 | 1,175 |
-# | … the same, in blocks of 1,024 threads | 1 | 32 | 412 |
-# | … the same, four numbers a thread | 1 | 8 | 384 |
-# | look-ups in 128 KB, from L1 | 2 | 64 | 2,333 |
-# | … from a tile, blocks of 256 threads | 1 | 8 | 1,039 |
+# | … 227 KB that it never touches | 1 | 8 | 1,202 |
+# | … the same, in blocks of 1,024 threads | 1 | 32 | 429 |
+# | … the same, four numbers a thread | 1 | 8 | 400 |
+# | look-ups in 128 KB, from L1 | 2 | 64 | 2,330 |
+# | … from a tile, blocks of 256 threads | 1 | 8 | 1,037 |
 # | … from a tile, blocks of 1,024 threads | 1 | 32 | 287 |
 #
 # **What a tile costs depends on what the warps wait for.** If they wait for memory with one number each, they need as many as fit, or more numbers each. If they wait for their tile, one large block can be enough.
