@@ -57,7 +57,7 @@ small = kinds(8_195)
 #
 # ## In global memory
 #
-# The plain way: each thread goes through the values in a grid-stride loop, and adds 1 to the bin of each. Threads of all blocks share the bins, so the addition must be an atomic.
+# The plain way: each thread goes through the values in a grid-stride loop, and adds 1 to the bin of each. Threads of all blocks share the bins, so the addition must be an atomic. (In which order they come does not matter: these are integers.)
 #
 # **Predict.** On which kind of data is this slowest?
 #
@@ -485,8 +485,6 @@ plot_series(COPIES, {kind: [time_of(name, kind) for name in names]
 #
 # With 16 copies a request takes two wavefronts at most. On constant data it takes one, and the launch 262 µs, as with twice as many. The other kinds take less than 290 µs by our count, and at least 325 by the clock: longer than either alone; why, we did not test. With 32 copies, only the reading is left.
 #
-# Copies shorten queues.
-
 # %% [markdown]
 # ## More bytes in flight
 #
@@ -591,7 +589,13 @@ table(["data", "bytes in flight, a thread", "reads, µs", "counts, µs",
 #
 # ## Two ideas that do not pay
 #
-# If many lanes have the same value, one of them could add for all: **aggregation**. `match_any_sync` gives each lane a mask of the lanes that have its value, `lanemask_lt` is the mask of the lanes below it, and `popc` counts the lanes of a mask (`0xFFFFFFFF` is that of all 32). The lowest lane with a value adds their number. `match_any_sync` takes an `int32`.
+# If many lanes have the same value, one of them could add for all: **aggregation**. The lowest lane with a value adds their number.
+#
+# | call | gives |
+# |---|---|
+# | `match_any_sync(0xFFFFFFFF, value)` | a mask of the lanes, among all 32, that have this lane's value, an `int32` |
+# | `lanemask_lt()` | the mask of the lanes below this one |
+# | `popc(mask)` | how many lanes a mask has |
 
 # %%
 @cuda.jit(device=True)
@@ -809,6 +813,22 @@ plot_rates({name: {kind: baseline(f"histogram {name}, {kind}").gb_per_s
 #
 # </details>
 #
+# ★ The values are below 256, but `uint32`. By our count, are 32 copies still needed?
+#
+# <details><summary>Answer</summary>
+#
+# Hardly. 2³⁰ values are now four times as many bytes: to read them takes 968 µs or more. A request still counts 32 values, and to load these takes the path one cycle, not a quarter. With one copy that is 532 µs on uniform data, 644 on skewed, 257 on constant: the reading sets the pace. Only adverse data needs longer, 1,137 µs.
+#
+# </details>
+#
+# ★ There are 100,000 bins. Give two ways to count, and what each costs.
+#
+# <details><summary>Answer</summary>
+#
+# They take 400 KB, so a block's shared memory holds half of them. Count twice, each time the values of one half: all values are read twice. Or count in global memory, with an atomic to L2 for each value. If the data is skewed, that queues at a few bins, as with 256.
+#
+# </details>
+#
 # ★★ `letters`: count the letters of a text, in shared memory and without a bank conflict. The kernel below is right, but counts in global memory.
 
 # %%
@@ -875,11 +895,15 @@ task.check(letters)
 # %% [markdown]
 # ## In practice
 #
-# A library counts any type in bins of any width; our kernel counts bytes. Write your own where your case is narrow, and measured to be faster.
+# Our kernel counts bytes; a library counts more. Write your own where your case is narrow, and measured to be faster, also on its worst data.
 #
-# 32 copies of 2,048 bins would take 256 KB, more than a block can have: then fewer copies fit.
-#
-# Try a kernel on its worst data.
+# | what if | then |
+# |---|---|
+# | 32 copies do not fit? | Make fewer: one of 2,048 bins takes 8 KB, and a block can have [227 KB](18_how_much_shared_memory.ipynb). But then fewer blocks share a multiprocessor, with fewer bytes in flight. |
+# | not even one copy fits, of more than 58,112 bins? | Count a part of the bins at a time and skip other values: the data is read once for each part. Or count in global memory: the more bins the data wants, the less its atomics meet. |
+# | values are no small integers? | Compute the bin: `min(int((value - low) * scale), last)` if `low <= value < high`, which leaves NaN out. (The product may round up to one bin too many.) Uneven edges are searched by halving. |
+# | a bin counts more than 2³² − 1? | Make those in global memory `uint64`. A block's own may stay `uint32` while it has no more values than that. |
+# | each value has a weight? | Add it in place of 1. In floats, the order of the atomics then changes the last bits. |
 
 # %% [markdown]
 # ## Further reading

@@ -5,6 +5,8 @@ atomics on a row of bins for each block. That a block waits for its bytes: the s
 without the counting. That the banks take the time: the same kernel in layouts that
 differ in nothing else. That counting needs bytes in flight: the same loads without the
 counting. That comparing takes the time of runs: the instructions of the loop.
+
+In one file: a lesson's claims are found by its name.
 """
 
 import json
@@ -21,6 +23,7 @@ from tests.paths import RECORDED
 KINDS = "uniform", "skewed", "constant", "adverse"
 DIFFERENT = "uniform", "skewed", "adverse"
 SHOWN = "uniform", "skewed"
+MOST = 227 * 1024  # bytes of shared memory that a block can have
 FLIGHTS = {"32 copies": 16, "two loads": 32, "four loads": 64}
 
 
@@ -150,6 +153,13 @@ def above_reading(it):
 def counted(it, rung, name):
     """What the GPU counted of a rung on uniform data."""
     return it.measured[rung].counters[name]
+
+
+def least_of_words(it, kind):
+    """The µs for which 2^30 values of 4 bytes keep the data paths busy, in one copy."""
+    return it.least_us(it.in_sixteen[kind]) + 1000 * (3 / 4) * it.N / 32 / (
+        it.gpu.MULTIPROCESSOR_COUNT * it.gpu.CLOCK_RATE
+    )
 
 
 def on_path(it, rung):
@@ -394,6 +404,27 @@ CLAIMS = {
         about("2", faster("four loads", "CUB"))
         and about("4", faster("four loads", "CUB", "adverse"))
         and 0.18 < faster("four loads", "CUB", "constant") - 1 < 0.23
+    ),
+    "one of 2,048 bins takes 8 KB, and a block can have": lambda it: (
+        4 * 2048 == 8 * 1024
+        and MOST == 227 * 1024 == it.gpu.MAX_SHARED_MEMORY_PER_BLOCK_OPTIN
+    ),
+    "not even one copy fits, of more than 58,112 bins?": lambda it: MOST == 4 * 58112,
+    "The product may round up to one bin too many": lambda it: (
+        int(np.nextafter(np.float32(0.3), np.float32(0)) * np.float32(7 / 0.3)) == 7
+    ),
+    "In floats, the order of the atomics then changes the last bits": lambda it: (
+        np.float32(2**24) + np.float32(1) + np.float32(1)
+        != np.float32(1) + np.float32(1) + np.float32(2**24)
+    ),
+    "to read them takes 968 µs or more": lambda it: about("968", 4 * limit()),
+    "With one copy that is 532 µs on uniform data, 644 on skewed, 257 on constant: the "
+    "reading sets the pace. Only adverse data needs longer, 1,137 µs": lambda it: all(
+        about(said, least_of_words(it, kind))
+        for kind, said in zip(KINDS, ("532", "644", "257", "1137"), strict=True)
+    ),
+    "They take 400 KB, so a block's shared memory holds half of them": lambda it: (
+        4 * 50_000 < MOST < 4 * 100_000
     ),
     "thread 32's addition is lost": lambda it: it.run.races[0].hazards > 0,
 }
