@@ -429,7 +429,37 @@ compare(held_back, "µs", {"shared loads per warp and k": requests},
 # So a tile saves the path two things: the queue in `a`, which is longer in smaller blocks, and half a cycle for each `k` by merged loads. Filling the tiles takes some of that back: at 8 × 8, half of the path's cycles go there. In the largest blocks there is no queue, and only the merged loads are left.
 
 # %% [markdown]
-# To relieve the path further, a thread must use a loaded number several times. It can, if it makes several elements and keeps the number in a register. The next pages go there.
+# ## A roof for each level
+#
+# Every level has a roof: the operations for what it passes, times what it passes in a second.
+# The data path of a multiprocessor passes one wavefront in a cycle. L2 gave [8,600 GB/s](11_memory_hierarchy.ipynb), and memory gives 4,800 at most.
+#
+# **Predict.** Which is the lowest of these roofs?
+
+# %% tags=["timing", "hide-input"]
+# Tabulates the roofs of three levels beside what was reached.
+gpu = cuda.get_current_device()
+CYCLES = gpu.MULTIPROCESSOR_COUNT * gpu.CLOCK_RATE / 1e6     # 10⁹ a second
+
+
+def operations(m, counter):
+    """The operations for each unit of a counter."""
+    return FLOPS / m.counters.get(counter, np.nan)
+
+
+compare(held_back, {
+    "operations a path cycle": lambda m: operations(m, "lsu_wavefronts"),
+    "the path's roof, GFLOP/s":
+        lambda m: operations(m, "lsu_wavefronts") * CYCLES,
+    "L2's": lambda m: operations(m, "l2_read_sectors") / 32 * 8600,
+    "memory's": lambda m: operations(m, "memory_read_bytes") * 4800,
+    "reached": lambda m: m.gflop_per_s}, by=("block", "kernel"))
+
+# %% [markdown]
+# The path's, in each row, and the kernels reach three quarters of it or more. L2's and memory's are far above.
+# So more of their bandwidth would not help here, but more operations for each cycle of the path.
+#
+# A thread gets them if it uses a loaded number several times: it makes several elements, and keeps the number in a register. For r × r elements it loads 2r numbers and makes r² products, r times as many for each number as with one element. The next pages go there.
 
 # %% [markdown]
 # ## What could go wrong
@@ -491,6 +521,16 @@ with expect(AssertionError):
 #
 # </details>
 #
+# ★ `y[i] = 2 * x[i] + y[i]` in float32, on large arrays: how fast at most, by its intensity? Would twice the peak help?
+#
+# <details><summary>Answer</summary>
+#
+# Two operations on 12 bytes, two loads and a store: a sixth. Times 4,800 GB/s that is 800 GFLOP/s, far left of the corner, so the peak does not matter.
+# Fewer bytes for each operation do: `float16` has half as many; and if the kernel also does what another one would do to `y` later, that one's load and store are spared (*kernel fusion*).
+#
+# </details>
+
+# %% [markdown]
 # ★★ `distance_matrix`: not products of rows and columns, but distances between points. Which points does a block need, and who loads them?
 
 # %%
@@ -553,7 +593,7 @@ task.check(distance_matrix)
 # %% [markdown]
 # ## In practice
 #
-# The roof is drawn from the data sheet; the driver's copy reaches 86% of its sloping part.
+# The roof is drawn from the data sheet; the driver's copy reaches 86% of its sloping part. The flat part counts a product with its sum, which are one instruction (*fused multiply-add*), as two operations: a kernel that only adds has half of it.
 #
 # A block has at most 1,024 threads, so a tile with one element for each thread can be no larger than those here.
 #

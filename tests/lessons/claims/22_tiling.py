@@ -10,6 +10,7 @@ from numba import cuda
 
 from helpers import emulate
 from tests.lessons.claims import about
+from tests.paths import ROOT
 from thirty_two_lanes.core.hardware import H200
 
 MATRIX_BYTES = 4 * 1024**2
@@ -54,6 +55,19 @@ def race(it, **barriers):
 def peak(it):
     """The peak of the GPU that was measured, in GFLOP/s."""
     return it.tiles[32].gflop_per_s / it.tiles[32].share_of_peak
+
+
+def roofs(it):
+    """Of each product: what it reached, and its roof by the path and by L2."""
+    clock = H200.multiprocessors * it.gpu.CLOCK_RATE / 1e6
+    return [
+        (
+            m.gflop_per_s,
+            it.FLOPS / passes(m) * clock,
+            it.FLOPS / asked(m, "L2") * 8600,
+        )
+        for m in it.held_back.values()
+    ]
 
 
 CLAIMS = {
@@ -215,6 +229,29 @@ CLAIMS = {
             and saved(it, size) > saved(it, 32)
             for size in (8, 16)
         )
+    ),
+    "L2 gave [8,600 GB/s](11_memory_hierarchy.ipynb), and memory": lambda it: (
+        "about 8,600 GB/s"
+        in (ROOT / "lessons/11_memory_hierarchy.py").read_text("utf-8")
+    ),
+    "The path's, in each row, and the kernels reach three quarters of it or more": (
+        lambda it: all(0.75 < had / path < 1 for had, path, _ in roofs(it))
+    ),
+    "L2's and memory's are far above": lambda it: (
+        all(l2 > 3.9 * path for _, path, l2 in roofs(it))
+        and all(
+            it.FLOPS / asked(m, "memory") * 4800 > 67000 for m in it.held_back.values()
+        )
+    ),
+    "So more of their bandwidth would not help here": lambda it: all(
+        m.counters["l2_percent"] < 13 and m.counters["memory_percent"] < 1
+        for m in it.held_back.values()
+    ),
+    "which are one instruction (fused multiply-add), as two operations": lambda it: (
+        abs(132 * 128 * 2 * 1.98 / peak(it) - 1) < 0.01
+    ),
+    "Times 4,800 GB/s that is 800 GFLOP/s, far left of the corner": lambda it: (
+        4800 * 2 / 12 == 800 and 2 / 12 < 0.1 * peak(it) / H200.peak_gb_per_s
     ),
     "the driver's copy reaches 86% of its sloping part.": lambda it: (
         about("86%", it.tiles[32].copy_gb_per_s / H200.peak_gb_per_s)
