@@ -3,7 +3,7 @@
 #
 # *100 minutes*
 #
-# **What you'll do:** turn a matrix, first several times as slowly as the driver copies it and in the end nearly as fast, and then one of any size, and part with controls what it is that costs the time.
+# **What you'll do:** turn a matrix, in the end nearly as fast as the driver copies it, then one of any size, then one in place, and part with controls what costs the time.
 #
 # **What you'll learn:**
 #
@@ -31,7 +31,6 @@ device
 # So a copy is the floor, and NVIDIA's driver has a good one.
 # But *your* kernel has other blocks: what they can do, a copy by them shows.
 #
-# So before anything is turned, find blocks that copy well.
 # A block of 32 × 32 threads has a thread for each element of a square.
 # A block of 32 × 8 has a quarter of them, and comes in four *rounds*, eight rows further down each time:
 
@@ -128,8 +127,6 @@ compare(copies, "µs", "% of a copy", "memory busy, %",
 # - *All four at once*: the same threads and as many instructions. Only the order differs, and so how much is [in flight](18_how_much_shared_memory.ipynb). The compiler keeps the order: for all it knows, `dst` is `src`, and a store changes what is loaded next.
 
 # %% [markdown]
-# The last row has large blocks again, and is 14% slower.
-#
 # So the small block copies nearly as fast as the driver, and the first one took more than twice as long. A transpose in blocks of 32 × 32, with one element a thread, is to be compared with that first copy.
 #
 # ## Turn it, without a tile
@@ -271,7 +268,7 @@ def copy_tiled(dst, src):
 count(copy_tiled, spec=small)
 
 # %% [markdown]
-# And the tile of [the page on tiles](13_shared_memory.ipynb), by blocks of 32 × 32, to see the two shapes side by side:
+# And the tile of [the page on tiles](13_shared_memory.ipynb), by blocks of 32 × 32:
 
 # %%
 @cuda.jit
@@ -300,10 +297,15 @@ compare({("32 × 8, 4 each", "a copy"): the_copy,
 
 # %% [markdown]
 # The way through the tile, with its barrier, costs a copy 6%. Turning costs 12% more; the order of the tiles, below, is a part of what turning costs.
-# So what is left of *transposing* is small.
 #
-# How much each block and thread takes matters more. Either way, the transpose takes less than a fifth longer than the copy by the same blocks. But both take twice as long with one element a thread in 32 × 32 as with four in 32 × 8. (The shape alone costs a copy 14% at four each, and 28% at one.)
+# How much each block and thread takes matters more. Either way, the transpose takes less than a fifth longer than the copy by the same blocks. But both take twice as long with one element a thread in 32 × 32 as with four in 32 × 8.
 # So measure the copy first: it says which part of your time a better transpose can save.
+#
+# <details><summary>For the curious: the shape alone</summary>
+#
+# At four each, the copy in 32 × 32 is 14% slower than that in 32 × 8; at one each, 28%.
+#
+# </details>
 #
 # ## Fewer instructions
 #
@@ -423,17 +425,18 @@ compare({("32 × 32", 4, 4): times["unsigned"],
          ("32 × 32", 4, 16): times["16 bytes"],
          ("64 × 64", 16, 4): sixteen, ("64 × 64", 16, 16): times["64 × 64"]},
         "µs", "% of a copy", "instructions per warp", "memory busy, %",
+        "occupancy, %",
         by=("tile", "elements a thread", "bytes a load"))
 
 # %% [markdown]
 # A tile of 64 × 64 saves 7 to 8%, and it does so with loads of 4 bytes as with those of 16.
-# So what helped is not how wide a load is. A wide load only says the same with fewer instructions.
+# So what helped is not how wide a load is.
 #
-# The larger tile changes several things: more in flight for each thread, rows twice as long, and a quarter of the blocks and barriers. Which of them it is, this does not tell.
+# The larger tile changes several things: more in flight for each thread, rows twice as long, and a quarter of the blocks and barriers. Which of them it is, this does not tell. It costs no occupancy: eight such blocks, with their tiles, fit on a multiprocessor.
 #
 # ## Which tile is next?
 #
-# Each block takes a tile, and no block minds which. But blocks start roughly in the order of their numbers, row by row of the grid. So the thousand or so that run at one time have tiles side by side in *one* of the two matrices:
+# Blocks start roughly in the order of their numbers, row by row of the grid. So the thousand or so that run at one time have tiles side by side in *one* of the two matrices:
 
 # %%
 def draw_order(down=False):
@@ -446,7 +449,7 @@ explore(draw_order, down=[False, True])
 # %% [markdown]
 # Along the rows of `src` they load side by side, and store far apart. With `down` they go down its columns: now they store side by side.
 #
-# **Predict.** Does it matter? And if it does, which side minds? Two copies help to tell: one goes along rows on both sides, the other on neither.
+# **Predict.** Which side minds? Two copies help to tell: one goes along rows on both sides, the other on neither.
 
 # %%
 def make_large_copy(down):
@@ -491,7 +494,7 @@ compare(sides, "µs", "% of a copy", "memory busy, %",
 # Go by the second column. With the stores side by side the kernel takes less than 300 µs, and with the stores far apart more than 310, whatever the loads do. For the loads it hardly matters.
 # So it is the stores that mind, and `down` gains 4%. Why memory minds them more than loads, these counters do not say.
 #
-# And here is what turning still costs: beside the copy with both sides side by side, 6% with the stores far apart, and 2% with `down`.
+# Beside the copy with both sides side by side, turning still costs 6% with the stores far apart, and 2% with `down`.
 
 # %% tags=["timing", "hide-input"]
 # Draws all rungs beside the driver's copy.
@@ -504,7 +507,7 @@ plot_times(ladder, [m.median_us for m in rungs],
            limit_label="the driver's copy")
 
 # %% [markdown]
-# The dashed line is the time in which the driver copies as many bytes; the last rung takes 2% longer.
+# The last rung takes 2% longer than the driver's copy, the dashed line.
 #
 # ## Any size
 #
@@ -559,7 +562,7 @@ compare({("no", f"{N:,}"): times["unsigned"],
 # The guards cost 4% where the tiles fit.
 #
 # But a matrix with one row and one column less takes 1.5 times as long (a copy of that size is not measured). Most of its rows begin within a sector, so requests touch more of them, and a fifth more go to L2. That alone does not explain the time; what else does, is not shown.
-# So if you may, make the rows whole lines long, a multiple of 32 numbers. Whether 8 would do, is not measured. (Libraries let them be longer than their matrix: they call it a *pitch*, or a *leading dimension*.)
+# So if you may, make the rows whole lines long, a multiple of 32 numbers. (Libraries let them be longer than their matrix: they call it a *pitch*, or a *leading dimension*.)
 #
 # ## What could go wrong
 #
@@ -609,6 +612,47 @@ with expect(AssertionError):
 # %% [markdown]
 # Test with random numbers, and with sides of different length that are no multiples of the tile's.
 #
+# ## In place
+#
+# **Predict.** Each block loads its whole tile before it stores. So may `dst` be `src`?
+
+# %%
+square = random.random((128, 128), dtype=np.float32)
+both = cuda.to_device(square)
+print(emulate(make_tiled(33))[(4, 4), (32, 8)](both, both).races)
+
+# %% [markdown]
+# No: a block stores where *another* block loads, and no barrier orders the two. (In the emulator's order the answer is even right.)
+#
+# So the two tiles of such a pair belong to one block: it loads both, waits, and stores both. The blocks on the other side of the diagonal leave, each as a whole, so nobody is missing at the barrier.
+
+# %%
+@cuda.jit
+def transpose_in_place(a):
+    """Load two tiles that change places, wait, store both turned."""
+    one = cuda.shared.array((TILE, 33), float32)
+    two = cuda.shared.array((TILE, 33), float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    left, top = TILE * cuda.blockIdx.x, TILE * cuda.blockIdx.y
+    if left > top:
+        return
+    for k in range(0, TILE, 8):
+        one[y + k, x] = a[top + y + k, left + x]
+        two[y + k, x] = a[left + y + k, top + x]
+    cuda.syncthreads()
+    for k in range(0, TILE, 8):
+        a[left + y + k, top + x] = one[x, y + k]
+        a[top + y + k, left + x] = two[x, y + k]
+
+
+both = square.copy()
+swapped = emulate(transpose_in_place)[(4, 4), (32, 8)](both)
+check(both, square.T)
+swapped.assert_no_races()
+
+# %% [markdown]
+# That saves the second matrix, not its traffic, and takes two tiles of a block's shared memory. (Its time is not measured.) Only a square has such pairs: else cells move in longer cycles.
+#
 # ## What changed
 
 # %% tags=["timing", "hide-input"]
@@ -624,7 +668,7 @@ compare({(name, change): m
 # %% [markdown]
 # Two steps remove what the emulator counts: sectors first, then conflicts. From *padded* on, sectors and conflicts are ideal. What is left to save are instructions, requests and waiting, and only the GPU tells whether it pays.
 #
-# But one gain stands in no row: smaller blocks with four elements a thread, which the copy chose before anything was turned. With the first blocks, *padded* takes twice as long.
+# But one gain stands in no row: smaller blocks with four elements a thread, which the copy chose before anything was turned.
 #
 # ## On your own
 #
@@ -634,6 +678,14 @@ compare({(name, change): m
 #
 # Two rounds: rows 3 and 19.
 # After the barrier it takes `tile[5, 3]` and `tile[5, 19]`.
+#
+# </details>
+#
+# ★ How many blocks of 256 threads fit on a multiprocessor with a tile of 32 × 33, and with one of 128 × 129? ([The rule](18_how_much_shared_memory.ipynb), registers aside.)
+#
+# <details><summary>Answer</summary>
+#
+# The small tile takes 4.1 KB, 5.1 with the system's: here the threads decide, eight blocks. The large one takes 64.5 KB (more than 48 are asked for at the launch), 65.5 with the system's, so three of them fit into 228 KB: 24 warps of 64. But each thread then has 64 elements to load. Which is faster, measure.
 #
 # </details>
 #
@@ -694,7 +746,12 @@ task.check(rotate)
 #
 # The driver's copy is the limit only while the matrix is larger than the caches.
 #
-# `make_large` needs sides that are multiples of its tile's, and arrays that begin at a multiple of 16 bytes, as whole arrays do. With the guards of `transpose_any`, sides may be any multiples of four.
+# | what if | then |
+# |---|---|
+# | there are but 3 columns? | 29 of the 32 in each tile hang over the edge. Take another shape, such as 3 × 128, as in `exercise("channels_last")`. |
+# | elements have 8 bytes? | A column of padding does it, too: a warp's column then takes two wavefronts, the fewest for 256 bytes. |
+# | `src` is NumPy's view `a.T`? | The view moves nothing: along its rows a warp goes down a column of `a`, and touches 32 sectors. |
+# | loads are of 16 bytes, as in `make_large`? | Arrays begin at a multiple of 16 bytes, as whole arrays do; guarded, sides are any multiples of four. |
 #
 # The order in which blocks start is the GPU's own affair: use it for speed, as `down` does, never for the result.
 #
