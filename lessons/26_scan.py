@@ -35,7 +35,7 @@ device
 # We begin with tiles of 1,024 elements, each scanned by one block.
 #
 # Let every element add its left neighbour: each now holds a sum of two.
-# Then let it add what is two to the left: a sum of four. Then four to the left, eight and so on.
+# Then let it add what is two to the left: a sum of four. Then four, eight and so on.
 
 # %%
 SIZE, ALL = 1024, 0xFFFFFFFF    # elements of a tile, all lanes of a warp
@@ -59,7 +59,64 @@ plot_scan(16, [[(i - step, i) for i in range(step, 16)]
 #
 # So 16 elements take four steps, and 1,024 ten. This is the scan of Hillis and Steele; an adder built so is called **Kogge–Stone**.
 #
-# A thread keeps its sum in a register. It stores it to shared memory, waits, adds what stands `step` before, and waits again. (A device function needs no `device=True`.)
+# **Predict.** The steps add in another order than a loop. Which of these could be scanned so, too: a maximum, a difference, a product of matrices, "the last that is not 0"?
+
+# %% tags=["hide-input"]
+# Scans with six operations, by doubling and by a loop.
+def by_doubling(join, a):
+    """Join each element with what ends 1 before, then 2 before and so on."""
+    for step in (1, 2, 4, 8):
+        a = [join(a[i - step], it) if i >= step else it
+             for i, it in enumerate(a)]
+    return a
+
+
+def by_loop(join, a):
+    """Join all elements up to each one, from left to right."""
+    sums = a[:1]
+    for it in a[1:]:
+        sums.append(join(sums[-1], it))
+    return sums
+
+
+few_numbers = [3, 1, 0, 2, 4, 1, 1, 0, 2, 2, 5, 0, 1, 1, 1, 3]
+matrices = [np.array([[1, it], [it, 0]]) for it in few_numbers]
+flagged = [(it == 0, it) for it in few_numbers]         # begin anew here?
+
+# %% tags=["hide-input"]
+# Tabulates which of them come out as in a loop.
+def laws(join, its):
+    """Is it associative, commutative, and by doubling as in a loop?"""
+    same = np.array_equal
+    return (all(same(join(join(a, b), c), join(a, join(b, c)))
+                for a in its for b in its for c in its),
+            all(same(join(a, b), join(b, a)) for a in its for b in its),
+            same(by_doubling(join, its), by_loop(join, its)))
+
+
+joined = {name: laws(*it) for name, it in {
+    "a + b": (lambda a, b: a + b, few_numbers),
+    "the larger one": (max, few_numbers),
+    "a · b, matrices": (lambda a, b: a @ b, matrices),
+    "b, or a if b is 0": (lambda a, b: b or a, few_numbers),
+    "a + b, anew from each 0": (lambda a, b: (
+        a[0] or b[0], b[1] if b[0] else a[1] + b[1]), flagged),
+    "a − b": (lambda a, b: a - b, few_numbers)}.items()}
+table(["a and b give", "associative", "commutative", "scan as in a loop"],
+      [(name, *("yes" if it else "no" for it in found))
+       for name, found in joined.items()])
+
+# %% [markdown]
+# Each step joins two neighbouring pieces, the left one on the left. So brackets move, and must not matter: the operation must be *associative*, which a difference is not. The order stays, so it need not be *commutative*.
+#
+# <details><summary>For the curious: sums that begin anew</summary>
+#
+# A scan of many rows at once, each with its own sum, is a scan of pairs: does a row begin here, and the sum since then. `(f, a)` and `(g, b)` give `(f or g, b if g else a + b)`, which is associative.
+#
+# </details>
+
+# %% [markdown]
+# A thread keeps its sum in a register. It stores it to shared memory, waits, adds what stands `step` before, and waits again.
 
 # %%
 @cuda.jit
@@ -123,6 +180,12 @@ film
 # %% [markdown]
 # In the film warp 0 adds to cell 31 in the first doubling, and thread 32 then loads the new sum.
 # Write after read: who needs the old sum must have loaded it before its owner stores the new one. The second barrier makes it so: load, barrier, store.
+#
+# <details><summary>For the curious: one barrier</summary>
+#
+# With two tiles, one to load from and one to store to, and the other way round in the next step, one barrier a step is enough: what a step stores, nobody loads before the barrier.
+#
+# </details>
 #
 # ## Fewer additions
 #
@@ -210,7 +273,7 @@ plot_tile_banks((33 * row + col) % 32, lefts, padding=1)
 #
 # `cuda.shfl_up_sync(ALL, total, d)` gives each lane the `total` of the lane d below. Five doublings scan a warp, without a barrier.
 #
-# Then the last lane of each warp, which has the warp's sum, stores it. After one barrier *every* warp loads all sums and scans them for itself; else one warp would scan them, and all wait again for its result. `scan_sums` returns what is before a warp, and the sum of all.
+# Then the last lane of each warp, which has the warp's sum, stores it. After one barrier *every* warp loads all sums and scans them for itself. `scan_sums` returns what is before a warp, and the sum of all.
 
 # %%
 @cuda.jit
@@ -314,7 +377,7 @@ def store_fours(out, first, values, before):
 
 
 # %% [markdown]
-# `add_up` scans each four by itself and returns the thread's sum. The warp's sum is all that other warps need, so it is made first; only then `join` scans the lanes, four by four, and carries on from one to the next. (With one four this scans the same sums again: it could be spared.)
+# `add_up` scans each four by itself and returns the thread's sum. The warp's sum is all that other warps need, so it is made first; only then `join` scans the lanes, four by four, and carries on from one to the next.
 
 # %%
 @cuda.jit
@@ -343,8 +406,6 @@ def join(values, lane):
 
 # %% [markdown]
 # ## What does a tile cost?
-#
-# What the emulator counts of the five ways:
 
 # %% tags=["hide-input"]
 # Tabulates what the emulator counts for one tile.
@@ -360,7 +421,7 @@ compare(tile_runs,
 # %% [markdown]
 # The sweeps make a fifth of the additions and fewer than half of the requests that lanes want. But warps also issue requests in which no lane takes part, and shuffles go through the data path, too.
 #
-# **Predict.** In most steps of the sweeps, most warps have nothing to add. Order the five by what the data path passes, and by time.
+# **Predict.** Order the five by what the data path passes, and by time.
 
 # %% tags=["assembly", "timing", "hide-input"]
 # Prepares to count what the data path passes, and to measure 2²⁸ elements.
@@ -420,20 +481,19 @@ compare(times, "µs", {"instructions per 32 elements": per_warp},
 # %% [markdown]
 # By the path: fours, shuffles, doubling, padded, sweeps; by time, *padded* comes before *doubling*.
 # Counted and measured agree within a tenth. A tile of *sweeps* issues 976 requests for shared memory, and one of *doubling* 640. With the conflicts, the path passes two and a half times as much, is busy nearly always, and sets the pace.
-# *padded* has 52 conflicts left of 915, and takes two fifths less time. Now the issue slots are as busy as the path: *padded* takes 29% more instructions than *doubling*. Fewer additions, but more instructions.
-# *doubling* keeps neither slots nor path busy for half of the time: its warps wait most at barriers. (*padded* has as many, in smaller blocks.)
+# *padded* has 52 conflicts left of 915, and takes two fifths less time. Now the issue slots are as busy as the path: *padded* takes 29% more instructions than *doubling*.
 
 # %% [markdown]
 # <details><summary>For the curious: what we do not know</summary>
 #
-# We did not try whether *doubling* is slow for its barriers or for its large blocks. With the same loops, *sweeps* has 699 requests without a lane, and *padded* 514; we do not know why.
+# *doubling* keeps neither slots nor path busy for half of the time: its warps wait most at barriers. (*padded* has as many, in smaller blocks.) We did not try whether *doubling* is slow for its barriers or for its large blocks. With the same loops, *sweeps* has 699 requests without a lane, and *padded* 514; we do not know why.
 #
 # </details>
 
 # %% [markdown]
 # *fours* take less than half the time of *shuffles*, 98% of a copy's rate. But three things have changed: instructions, requests, and bytes in flight, of which each thread has 16 and not 4.
 #
-# To find out, let *fours* have fewer blocks at a time, so that a multiprocessor has as little in flight. Dynamic shared memory, which the kernel does not use, keeps the others out.
+# So let *fours* have fewer blocks at a time, with as little in flight. Dynamic shared memory, which the kernel does not use, keeps the others out.
 #
 # **Predict.** How long do they take then?
 
@@ -453,7 +513,7 @@ compare({"shuffles": (8, times["shuffles"])}
 #
 # ## Across blocks: three launches
 #
-# What a tile lacks is the sum of all tiles before it. So one launch adds up each tile, a second scans the sums, and a third scans each tile from the sum before it.
+# Tiles that are scanned apart all begin at 0. What each lacks is the sum of all tiles before it. So one launch adds up each tile, a second scans the sums, and a third scans each tile from the sum before it.
 
 # %%
 def make_ends(fours, threads):
@@ -518,11 +578,11 @@ def in_three(act, sum_tiles, scan_from, launch, out, src, sums):
             act(scan_from)[launch](out, src, sums))
 
 # %% [markdown]
-# **Predict.** How many times the array do the three launches move? If only bytes count, how long do they take, when a copy takes 0.5 ms?
+# **Predict.** How many times the array do the three launches move? And a copy?
 #
 # <details><summary>Answer</summary>
 #
-# The first loads it, the last loads and stores it: three times the array, 1.5 times what a copy moves. So 0.75 ms.
+# The first loads it, the last loads and stores it: three times the array. A copy moves it twice, so if only bytes count, they take 1.5 times as long.
 #
 # </details>
 
@@ -656,10 +716,16 @@ def make_once(look_back, fours, threads, resident):
 #
 # To load a word that another block has just stored is a journey to L2, and each step of `look_back_singly` waits for one. A warp can ask for 32 words at once.
 #
-# Then all lanes need the sum of what they found. With `shfl_xor_sync`, lanes swap in pairs: with the neighbour, then two lanes away, then four. After five swaps and additions each lane has the sum of all. (Half of them add in the other order, which rounds alike.)
+# Then all lanes need the sum of what they found. With `shfl_xor_sync`, lanes swap in pairs: with the neighbour, then two lanes away, then four. After five swaps and additions each lane has the sum of all. (Half of them add in the other order, and each further look adds earlier tiles behind later ones. So this part takes a commutative operation only.)
 
 # %% [markdown]
-# If all 32 tiles have published something, the warp adds up back to the nearest prefix. If there is none, it adds all, and goes on before them. (`all_sync`: does it hold in all lanes? `ballot_sync`: a bit from each. `ffs` finds the lowest bit that is set, and counts from 1: the nearest prefix is in lane `ffs` − 1.)
+# If all 32 tiles have published something, the warp adds up back to the nearest prefix. If there is none, it adds all, and goes on before them.
+#
+# | call | gives each lane |
+# |---|---|
+# | `all_sync(ALL, yes)` | does it hold in all lanes? |
+# | `ballot_sync(ALL, yes)` | a bit from each lane |
+# | `ffs(bits)` | the lowest bit that is set, counted from 1: the nearest prefix is in lane `ffs` − 1 |
 
 # %%
 @cuda.jit
@@ -733,7 +799,7 @@ compare({name: times[name] for name in ("one by one", "32 at a time")},
         "waits most for")
 
 # %% [markdown]
-# One launch, one by one, moves two thirds of the bytes of three launches in the same time. (A copy moves 2.15 GB; what is missing may still be in L2.) 32 tiles at a time take 8% less.
+# One launch, one by one, moves two thirds of the bytes of three launches in the same time. 32 tiles at a time take 8% less.
 # The warps mostly wait at the barrier, for the one that looks back, and memory is busy for less than two thirds of the time.
 #
 # ## More tiles in flight
@@ -759,17 +825,18 @@ plot_series([48 * blocks for blocks in held],
             limit_label="the driver's copy")
 
 # %% [markdown]
-# Four times as many blocks, which hold four times as much, save a third of the time. (It is not the bytes alone: the 128 KB of *32 at a time* took as long as 96 KB here.) Tiles twice as large, with as much held, hardly save more.
+# Four times as many blocks, which hold four times as much, save a third of the time. Tiles twice as large, with as much held, hardly save more.
 #
 # ## What is left above a copy?
 #
-# The last rung moves as many bytes as a copy and takes longer. For what? Take parts away from it, and keep its shape.
+# The last rung moves as many bytes as a copy and takes longer. For what? Take parts away from it, and keep its shape. (Two of these give wrong sums.)
 #
-# - *copy:* load the tile, and store it.
-# - *no look:* scan the tile and publish it, but look at no other.
-# - *one look:* add what the tile before has in its word, whatever it is: a journey, but no waiting.
-#
-# (The last two give wrong sums.)
+# | part | what it does |
+# |---|---|
+# | *copy* | loads the tile, and stores it |
+# | *no look* | scans the tile and publishes it, but looks at no other |
+# | *one look* | adds what the tile before has in its word, whatever it is: a journey, but no waiting |
+# | *look back* | all |
 
 # %%
 @cuda.jit
@@ -810,8 +877,7 @@ compare(parts, "µs", "memory busy, %", "% of a copy", "waits most for",
         by="in the last rung's shape")
 
 # %% [markdown]
-# A copy in this shape is as fast as the driver's. Of what is left, scanning and publishing the tile is half, and one journey to L2 more than a third. All further looks and waits, which we feared most, are a tenth.
-# So looking less would save little; hiding the journey, as by asking before `join`, we did not try.
+# A copy in this shape is as fast as the driver's. Of what is left, scanning and publishing the tile is half, and one journey to L2 more than a third. All further looks and waits are a tenth.
 #
 # ## What changed
 
@@ -857,7 +923,9 @@ plot_times([*changes, "CUB"], [ladder[name] for name in (*changes, "CUB")],
            limit_us=ladder["copy"], limit_label="the driver's copy")
 
 # %% [markdown]
-# <details><summary>For the curious: this table</summary>
+# <details><summary>For the curious: these numbers</summary>
+#
+# *One by one* moves 2.12 GB. A copy moves 2.15 GB; what is missing may still be in L2. And more in flight is not the bytes alone: the 128 KB of *32 at a time* took as long as 96 KB in *more in flight*.
 #
 # The first five rungs scan tiles only, so they have no share of CUB's rate. These times, by turns with another copy, include setting `words` and `taken` to zero, and are of −1, 0 and 1; `measure` ran on zeros. In C++ *larger tiles* take 5% longer; we do not know why.
 #
@@ -888,13 +956,11 @@ plot_rates(sizes)
 #
 # NaN and infinities must reach each sum behind them, and none before. `scan_warp` therefore skips a lane with `if`, instead of adding 0 times its value: 0 times NaN is NaN. (A sum that begins with −0.0 is 0.0 here, since each prefix begins at 0.0; the two compare equal.)
 #
-# For an *exclusive* scan, without the element itself, do not subtract it at the end: ∞ − ∞ is NaN.
-#
 # </details>
 #
 # <details><summary>For the curious: rounding</summary>
 #
-# If an element takes part in at most m additions, a sum is off by about m · 2⁻²⁴ times the sum of all *magnitudes*, at most. In a loop, m is the number of elements. In `scan_once` with f fours it is f + 13 until a tile has its sum, 7 for each tile that looks back in turn, and 2 at the end. The cell below has both; each error is far below its bound, and the scan's is the smaller one.
+# A sum of float32 is associative but for its rounding. If an element takes part in at most m additions, a sum is off by about m · 2⁻²⁴ times the sum of all *magnitudes*, at most. In a loop, m is the number of elements. In `scan_once` with f fours it is f + 13 until a tile has its sum, 7 for each tile that looks back in turn, and 2 at the end. The cell below has both; each error is far below its bound, and the scan's is the smaller one.
 #
 # </details>
 
@@ -945,6 +1011,22 @@ kept, tile = np.zeros_like(small), small[:SIZE]
 run = emulate(keep_positive)[4, SIZE](kept, small)
 check(kept[:np.sum(tile > 0)], tile[tile > 0])
 run
+
+# %% [markdown]
+# An element's place is the number of those before it: an *exclusive* scan. All scans above are *inclusive*, each sum with its own element, so 1 goes off.
+#
+# The counts are float32, which is exact up to 2²⁴: enough for a tile. For the places of a whole array scan `uint32`. (2²⁴ + 1 is 2²⁴ in float32, so two elements would get one place.)
+
+# %% [markdown]
+# **Predict.** How do you make any inclusive scan exclusive, across blocks, too?
+#
+# <details><summary>Answer</summary>
+#
+# Move it by a place. In a warp: `shfl_up_sync` by 1, and lane 0 takes what is before the warp (`join` does so with the fours of a warp). Across blocks: store sum i in `out[i + 1]`, even if another block has that tile, unless it is the last, and 0 in `out[0]`. The way back: add each element to its exclusive sum.
+#
+# To subtract each element instead fails for a maximum, and where ∞ − ∞ is NaN.
+#
+# </details>
 
 # %% [markdown]
 # ## On your own
@@ -1006,6 +1088,15 @@ task.check(running_maximum)
 # No lane needs a smallest number to begin with: it leaves out what is not there. (Without the guard, this would still be right: a lane that has none below gets its own value back, and a maximum may take that twice. A sum may not.)
 #
 # </details>
+
+# %% [markdown]
+# ★★ How would you publish sums of 64 bits?
+#
+# <details><summary>Answer</summary>
+#
+# They do not fit into a word beside a status. So store the value first, then the status by `store_release`; who reads asks for the status by `load_acquire`, and then loads the value. A tile's sum and its prefix need a cell each: who has read that the sum is there must not load the prefix.
+#
+# </details>
 #
 # ★★ `exercise("running_totals")`: a chain of blocks whose totals are right, though nothing orders them. Which two lines must acquire and release?
 #
@@ -1014,7 +1105,7 @@ task.check(running_maximum)
 # %% [markdown]
 # ## In practice
 #
-# Call CuPy's `cumsum` or CUB's `DeviceScan`; write a scan when it is part of another kernel. `words` and `taken` must be zero before each launch.
+# Call CuPy's `cumsum` or CUB's `DeviceScan`; write a scan when it is part of another kernel. `words` and `taken` must be zero before each launch. An old word looks like a new one: a tile that looks before its neighbour has published adds a sum of the last launch's array. (The same array twice hides it, as does the emulator's order of blocks.) An old `taken` gives out tiles beyond the end.
 #
 # How far a tile looks back differs from run to run, and so may the last bits. Three launches always give the same.
 #
