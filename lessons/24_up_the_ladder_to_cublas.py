@@ -614,6 +614,13 @@ plot_pipeline(4, 2, 3)
 #
 # Then one barrier for a tile is enough. Behind it, each thread has waited for its own copies, so the tiles of this step are there; and each is done with those before, whose half is free.
 
+# %% [markdown]
+# <details><summary>For the curious: the number in `wait_copies`</summary>
+#
+# So many of this thread's groups, the youngest, may still be under way. Here no younger group has begun when a tile is waited for: 0. With three rooms, of which two are being filled, it is 1: the older tile must be there, the younger may come. Then a group is closed in each step, even an empty one at the end, so that the count stays right.
+#
+# </details>
+
 # %%
 @part
 def copy_rows(tile, width, count, source, at, left):
