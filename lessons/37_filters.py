@@ -32,10 +32,11 @@ device
 # %% [markdown]
 # ## What must be done?
 #
-# A **convolution** makes each pixel of an image anew, as a weighted sum of its neighbours. (Strictly, it turns the weights around first.) By its weights it blurs the image, sharpens it or finds edges; so it is also called a *filter*.
-#
+# A **convolution** makes each pixel of an image anew, as a weighted sum of its neighbours. (Strictly, it turns the weights around first.) By its weights it blurs the image, sharpens it or finds edges; so it is also called a *filter*. Where the image is even, a pixel becomes itself times the sum of the weights: for a blur that is 1, and for edges 0.
+
+# %% [markdown]
 # Ours has 11 × 11 random weights: none can be left out or shared.
-# The image has a margin, so no rung asks whether a pixel exists: pixel [row, col] is the sum of `weights[i, j] * src[row + i, col + j]`.
+# The image has a margin, so no rung asks whether a pixel exists: pixel [row, col] is the sum of `weights[i, j] * src[row + i, col + j]`. (What is in the margin decides what happens at the border: zeros darken it; `np.pad` can also repeat the last pixels, or mirror them.)
 #
 # **Predict.** A product and its addition are one instruction, `FFMA`. A multiprocessor has four schedulers, and each issues one instruction for 32 lanes in a cycle.
 # What takes longer: to issue 121 `FFMA` for each pixel, or to copy the image?
@@ -426,6 +427,8 @@ plot_strip_walk(20)
 # For the next row of pixels, all sums move up by one place: first `sums[i]` becomes what `sums[i + 1]` was, then its products are added. As the loops are written out, that costs no instruction: the first `FFMA` of a sum takes it from one register and puts it into another.
 
 # %% [markdown]
+# What moves into the last place? A twelfth row of `sums`, which stays zero: the sum that begins.
+#
 # Here parts are needed for more than the weights. Registers have no index. So an array is in registers only if every index is known, and `i` is known only if its loop is written out.
 
 # %%
@@ -645,10 +648,11 @@ plot_times(names, [rungs[it][0].median_us for it in names],
 #
 # ## Two filters in one pass
 #
-# Some filters are **separable**: each weight is a product of one for its row and one for its column. A bell-shaped blur is separable.
+# Some filters are **separable**: each weight is a product of one for its row and one for its column. So all rows of weights are multiples of one row (a matrix of *rank* 1): those of a bell-shaped blur are, ours are not.
 # Then 11 weights across and 11 down do what 121 do, in two launches, and the second loads what the first has stored. With so few products, the limit is memory's again; whether we reach it is another question.
-#
-# The kernel that walks does both at once: it weighs a row of pixels across, and adds the result, with a weight for each, to the eleven rows of sums. (Parts are not needed here: 88 products are short enough for the first compiler.)
+
+# %% [markdown]
+# The kernel that walks does both at once: it weighs a row of pixels across, and adds the result, with a weight for each, to the eleven rows of sums. (Parts are not needed here: 88 products are short enough for the first compiler. And strips can be shorter, here of 144 rows, since a row that completes nothing costs 22 products a pixel, not 121: that makes 1.7 times as many threads. Whether it is best, we have not measured.)
 
 # %%
 BELL = np.hanning(SIDE + 2)[1:-1].astype(np.float32) / np.float32(6)
@@ -765,7 +769,7 @@ task.check(three_rows)
 #
 # For a single filter of a photograph, `cupyx.scipy.ndimage` or OpenCV is enough.
 #
-# Weights in the instructions must be known when the kernel is compiled. Numba compiles at run time, so they may be read from a file first; but another filter is another kernel. Strips of 250 rows make 8 × 33 blocks, two for each of 132 multiprocessors. Another size or GPU wants other numbers.
+# Weights in the instructions must be known when the kernel is compiled. Numba compiles at run time, so they may be read from a file first; but another filter is another kernel. The kernels that walk hold for 11 × 11 weights only: a filter of more rows needs more parts and as many rows more of `sums`, each in four registers; a wider one, more room in `near`. Strips of 250 rows make 8 × 33 blocks, two for each of 132 multiprocessors. Another size or GPU wants other numbers.
 #
 # Very large filters are faster by way of a Fourier transform, which needs fewer products.
 

@@ -6,6 +6,7 @@ be in registers: the walk in one part. That a row ahead saves the waiting: two r
 turn without it.
 """
 
+import inspect
 import re
 import tempfile
 from functools import cache
@@ -152,6 +153,17 @@ def kernel(out, src):
 """
 
 
+def walking_source(it):
+    """The text of the kernel that walks."""
+    return inspect.getsource(it.WALKING[0].py_func)
+
+
+def threads_of(it, rung):
+    """How many threads of a rung the large image takes."""
+    kernel, threads, covers = rung
+    return np.prod(it.over(it.filtered_photo.shape, covers)) * np.prod(threads)
+
+
 def loads_among_products(it, rung):
     """How many products of a rung come before each of its loads of pixels, from the
     first product of the loop on.
@@ -161,6 +173,26 @@ def loads_among_products(it, rung):
 
 
 CLAIMS = {
+    "a pixel becomes itself times the sum of the weights: for a blur that is 1": (
+        lambda it: (
+            np.isclose(it.BELL.sum(), 1)
+            and np.allclose(
+                it.filtered(np.ones((14, 15)), (4, 4), it.WEIGHTS), it.WEIGHTS.sum()
+            )
+        )
+    ),
+    "(a matrix of rank 1): those of a bell-shaped blur are, ours are not": lambda it: (
+        np.linalg.matrix_rank(np.outer(it.BELL, it.BELL)) == 1
+        and np.linalg.matrix_rank(it.WEIGHTS) > 1
+    ),
+    "A twelfth row of `sums`, which stays zero": lambda it: (
+        it.SIDE + 1 == 12 and "sums = cuda.local.array((12, 4)" in walking_source(it)
+    ),
+    "a row that completes nothing costs 22 products a pixel, not 121: that makes 1.7 "
+    "times as many threads": lambda it: (
+        88 / 4 == 22
+        and about("1.7", threads_of(it, it.BOTH) / threads_of(it, it.AHEAD))
+    ),
     "at more than four fifths of what the arithmetic units allow": lambda it: (
         0.8 < it.limit_us / us(it, "ahead") < 0.87
     ),
