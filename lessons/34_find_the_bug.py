@@ -27,8 +27,8 @@ device
 # %% [markdown]
 # ## Five steps
 #
-# 1. *Make it small.* Find the fewest threads that still go wrong. Take random numbers, and a size that is no multiple of the block.
-# 2. *Check* the result against NumPy with `check`. Which values are wrong: all, the last ones, others each time?
+# 1. *Make it small.* Find the fewest threads that go wrong. Take random numbers, and a size that is no multiple of the block.
+# 2. *Fill the result with NaN*, then *check* it against NumPy with `check`. Which values are wrong: all, the last ones, others each time?
 # 3. *Emulate* the launch, and read the report from the top: what can give wrong answers comes first, and what only costs time after it.
 # 4. *Watch* a block that the report names. `film = watch(kernel)[blocks, threads](...)` shows it step by step; `film.cells` lists who touched a cell, and when.
 # 5. *Fix one thing*, then check at several sizes and seeds.
@@ -720,6 +720,51 @@ for seed in range(4):
 # Only `check` compares with what you want.
 #
 # </details>
+#
+# Nor does a report know how many elements you have.
+#
+# **Predict.** Launch the mended `changes` in 3 blocks instead of 4. What does the report find? And what does `check` say if the array holds the right results of the launch before?
+#
+# <details><summary>Answer</summary>
+#
+# The report finds nothing wrong: each of 768 threads did as it was told. Nobody made the last 231 results. In an array full of NaN they are NaN, and `check` asks whether the grid is a block short. In the old array it finds every value right.
+#
+# So round the number of blocks up, `(n + 255) // 256`, and fill the array with NaN. Or let a kernel serve any grid by a *grid-stride loop*, which goes on by as many elements as there are threads.
+#
+# </details>
+
+# %% tags=["hide-input", "answer"]
+# Three blocks: into NaN, into what is right, and by a grid-stride loop.
+@cuda.jit
+def changes_by_any_grid(out, a):
+    """Each thread makes differences that are a whole grid apart."""
+    for i in range(cuda.grid(1), out.size, cuda.gridsize(1)):
+        out[i] = a[i + 1] - a[i]
+
+
+for kernel, before in ((changes, np.nan), (changes, np.diff(a)),
+                       (changes_by_any_grid, np.nan)):
+    out = np.full(999, before, np.float32)
+    run = emulate(kernel)[3, 256](out, a)
+    print((out != np.diff(a)).sum(), "values are wrong,", run.races)
+
+# %% [markdown]
+# ## Right, and only by luck
+#
+# A GPU may give the right result each time, and the kernel is wrong all the same. The report names most such faults though nothing went wrong; `check` names none.
+#
+# | fault | why the result is right | what shows it |
+# |---|---|---|
+# | a race between lanes of one warp | the lanes happened to go together | `run.races.minor` |
+# | many threads store the same value | whoever is last, the value is the same | `run.races.minor`: "all store 1" |
+# | shared memory that nobody cleared | it happened to hold 0 | `run.uninitialised` |
+# | a missing barrier | the warps came in a lucky order | `run.races` |
+# | a missing guard | the size is a multiple of the block | a size that is not |
+# | a block too few | the launch before had filled the array | NaN |
+#
+# Luck can end with the next compiler, GPU or size. In [Wait for one another](15_barriers_and_races.ipynb) two warps without their barrier were right in 1,000 of 1,000 launches on an H200. With a constant in place of `a.size`, half of the launches were wrong.
+#
+# Only the second row can stay, while all stores are equal by design, as of a flag. A remark beside the line should say so.
 
 # %% [markdown]
 # ## What to ask first
@@ -738,20 +783,31 @@ for seed in range(4):
 #
 # The left column is all that a program of your own tells you. So begin there.
 #
-# <details><summary>For the curious: on a GPU, without the emulator</summary>
+# Is it rounding, or a race? `dot` gives other last digits with another seed, and has no race: atomics add in another order, and each addition rounds. To tell the two apart, take whole numbers so small that no sum rounds, up to 2^24 in float32. If the result still changes, it is a fault.
+
+# %% [markdown]
+# ## On a GPU, without the emulator
 #
-# NVIDIA's `compute-sanitizer` runs a program with one of four tools:
+# Write the kernel and one small launch to a file, the kernel with `@cuda.jit(lineinfo=True)`. Then run it under a tool of NVIDIA's that says which line is at fault:
+#
+#     compute-sanitizer --tool racecheck python program.py
 #
 # | tool | asks like |
 # |---|---|
 # | `memcheck` | an index that leaves its *allocation*: an error |
-# | `racecheck` | `run.races`, but in shared memory only: of this page's, *Right with 32 threads* |
+# | `racecheck` | `run.races`, but in shared memory only, and not where all store the same |
 # | `initcheck` | `run.uninitialised`; in version 2025.3.1, not of shared memory |
 # | `synccheck` | `run.barriers`, but not where threads have returned |
 #
-# None of them warns of a type that is too narrow, or counts sectors and conflicts.
+# Of this page's races, `racecheck` finds those of *Right with 32 threads*; all others are in global memory. None of the four knows that a grid is too short or a type too narrow.
+
+# %% [markdown]
+# *An error at the wrong line:* a launch returns before its kernel has run, so Python may raise the kernel's error at a later call. Put `cuda.synchronize()` after each launch, until you know which one fails. Then start Python anew: after an illegal address, each further call gives the same error.
 #
-# </details>
+# *Slow, or hanging?* Launch it for half of the data, then a quarter. The time of a slow kernel falls with the work. One that hangs may return at some sizes, and at others never.
+
+# %% [markdown]
+# Then `emulate` a small launch. If all threads wait at barriers that others will not reach, or repeat a loop in which nothing changes, it stops and names the line. If a loop is only long, it says every now and then that it still runs, where, and how many blocks are done.
 
 # %% [markdown]
 # ## Three without an answer

@@ -1,10 +1,15 @@
 """What the lesson says of its wrong kernels, and when it is true."""
 
-import numpy as np
+import json
 
-from helpers import emulate, watch
+import numpy as np
+from numba import cuda
+
+from helpers import check, emulate, watch
 from tests.on_gpu.hangs import SECONDS, recorded
-from thirty_two_lanes.core.errors import BarrierError
+from tests.on_gpu.race_outcomes import recorded as outcomes
+from tests.paths import RECORDED
+from thirty_two_lanes.core.errors import BarrierError, NoProgressError
 
 SEEDS = range(4)
 
@@ -148,7 +153,109 @@ def as_launched(it, kernel, *launch):
     return {line for race in run.races for line in (race.first.line, race.second.line)}
 
 
+@cuda.jit
+def any_above(found, a):
+    """All threads with a large element store the same."""
+    i = cuda.grid(1)
+    if i < a.size and a[i] > 0.5:
+        found[0] = 1
+
+
+@cuda.jit
+def wait_for_nobody(flag):
+    """Repeat a loop in which nothing changes."""
+    while flag[0] == 0:
+        pass
+
+
+def short_of_a_block(it, before):
+    """The differences by three blocks, what is found, and what `check` says."""
+    out = np.full(999, before, np.float32)
+    run = emulate(it.changes)[3, 256](out, it.a)
+    found = [run.races, run.races.minor, run.uninitialised, run.barriers]
+    try:
+        return out, sum(map(len, found)), str(check(out, np.diff(it.a)))
+    except AssertionError as error:
+        return out, sum(map(len, found)), str(error)
+
+
+def minor(kernel, *launch):
+    """What is said of the minor races of a launch."""
+    blocks, threads, *arguments = launch
+    races = emulate(kernel)[blocks, threads](*arguments).races
+    return [str(race) for race in races.minor]
+
+
+def dots(it, a, b):
+    """A dot product by each seed."""
+    totals = np.zeros((len(SEEDS), 1), np.float32)
+    for seed in SEEDS:
+        emulate(it.dot, seed=seed)[4, 256](totals[seed], a, b)
+    return {float(total) for total in totals[:, 0]}
+
+
+def sanitized(name):
+    """What each of compute-sanitizer's tools reported of a kernel of the zoo."""
+    text = (RECORDED / "sanitizer.json").read_text("utf-8")
+    tools = json.loads(text)["kernels"][name]["tools"]
+    return {tool: len(it["reports"]) for tool, it in tools.items()}
+
+
+def no_progress():
+    """Does the emulator stop a loop in which nothing changes?"""
+    try:
+        emulate(wait_for_nobody)[1, 32](np.zeros(1, np.int32))
+    except NoProgressError as error:
+        return "no progress" in str(error)
+
+
 CLAIMS = {
+    "The report finds nothing wrong: each of 768 threads did as it was told. Nobody "
+    "made the last 231 results. In an array full of NaN they are NaN, and `check` asks "
+    "whether the grid is a block short. In the old array it finds every value right": (
+        lambda it: (
+            (3 * 256, 999 - 3 * 256) == (768, 231)
+            and short_of_a_block(it, np.nan)[1] == 0
+            and np.isnan(short_of_a_block(it, np.nan)[0]).sum() == 231
+            and "is the grid a block short?" in short_of_a_block(it, np.nan)[2]
+            and "999 values agree" in short_of_a_block(it, np.diff(it.a))[2]
+        )
+    ),
+    "The report names most such faults though nothing went wrong": lambda it: (
+        any(
+            "all store 1" in each
+            for each in minor(any_above, 4, 256, np.zeros(1), it.a)
+        )
+        and not emulate(any_above)[4, 256](np.zeros(1), it.a).races
+    ),
+    "two warps without their barrier were right in 1,000 of 1,000 launches on an "
+    "H200. With a constant in place of `a.size`, half of the launches were "
+    "wrong": lambda it: (
+        outcomes()["launches"] == 1000
+        and outcomes()["wrong"]["rotate_wrong 64"] == 0
+        and 450 < outcomes()["wrong"]["rotate_by_a_constant 64"] < 550
+    ),
+    "`dot` gives other last digits with another seed, and has no race": lambda it: (
+        len(dots(it, it.a, it.b)) > 1 and not as_launched(it, it.dot, 4, 256)
+    ),
+    "take whole numbers so small that no sum rounds, up to 2^24 in "
+    "float32": lambda it: (
+        len(dots(it, np.round(100 * it.a), np.round(100 * it.b))) == 1
+        and 1000 * 100**2 < 2**24 == np.float32(2**24 + 1)
+    ),
+    "but in shared memory only, and not where all store the same": lambda it: (
+        [
+            sanitized(name)["racecheck"]
+            for name in ("halo_barrier0", "raw_in_the_grid", "all_write_the_same")
+        ]
+        == [1, 0, 0]
+    ),
+    "None of the four knows that a grid is too short": lambda it: (
+        sorted(sanitized("grid_too_short")) == sorted(sanitized("halo_barrier0"))
+        and len(sanitized("grid_too_short")) == 4
+        and not any(sanitized("grid_too_short").values())
+    ),
+    "repeat a loop in which nothing changes, it stops": lambda it: no_progress(),
     "Thread 231 of block 3 has element 3 · 256 + 231 = 999": lambda it: (
         3 * 256 + 231 == it.a.size - 1 == 999
     ),
