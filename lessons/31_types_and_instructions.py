@@ -122,7 +122,7 @@ plot_instructions({"saxpy": made.kinds})
 # Half of them compute the index, compare it with the size, and find addresses.
 # The *arguments* and the launch's sizes lie in constant memory, and `LDC` and `ULDC` fetch them.
 # *Moves* read the thread's index, copy a number, or choose one of two.
-# The rest is *control*: leave if the guard says so, and at the end.
+# The rest is *control*. The guard's `ISETP` sets a *predicate*, a bit for each lane, and `@P0 EXIT` ends the lanes whose bit is set.
 
 # %% [markdown]
 # ## One rounding instead of two
@@ -149,7 +149,7 @@ out, {name: found[name] for name in ("FFMA", "FMUL", "FADD")}
 # The square of `near` has more digits than a `float32` holds, and rounding cuts off 2⁻²⁴, or 5.96 · 10⁻⁸.
 # The emulator rounds after each operation that you wrote, so its second result is 0.
 # The compiler fuses a product and a sum wherever it can: one `FFMA` serves both lines, and on an H200 both results are 2⁻²⁴.
-# So last digits may differ from NumPy's, which rounds after each operation.
+# So last digits may differ from NumPy's, which rounds after each operation. (`fmul_rn(a, a)`, from `numba.cuda.libdevice`, is a product that no compiler fuses.)
 
 # %% [markdown]
 # ## The sign, or the width?
@@ -399,6 +399,7 @@ wide_made.beside(narrow_made)
 # %% [markdown]
 # `save` converts its balance to float64, does 120 fused multiply-adds in float64, and converts back.
 # `save_narrow` does as many in `float32`: nearly the same number of instructions, but other units execute them.
+# The loop is gone: the compiler knows how often it runs, and wrote it out. Were `MONTHS` an argument, it would stay.
 # How many `float32` operations can the device do for each one in float64?
 
 # %%
@@ -548,7 +549,7 @@ compare(times, "µs", "instructions per warp", "issue slots used, %",
 # *five_ways* executes four times as many instructions as *five_ways_narrow*: they fill most of its issue slots, and it takes a third longer. Whether for the slots or for its float64, we have not separated. The narrow one leaves most slots empty. So `fastmath`, which takes a third of its instructions away, saves no time.
 
 # %% [markdown]
-# And *save*, the slow one, executes hardly more than *save_narrow*. Its slots are 56% used, its memory 17%, its float64 units, at two cycles for each operation, 84% (`120 · 2 · 993 warps per scheduler / 282,365 cycles`).
+# And *save*, the slow one, executes hardly more than *save_narrow*. Its slots are 56% used, and its memory 17%. But its float64 units are busy: at two cycles for each operation, as we shall see, for 84% of the time (`120 · 2 · 993 warps per scheduler / 282,365 cycles`).
 #
 # Fewer instructions save time where a kernel is short of issue slots, and takes longer than its blocks take to start; fewer in float64, where it is short of float64 units.
 #
@@ -724,11 +725,17 @@ table(["numbers", "one decade, µs", "ten, µs", "ten: issue slots used, %",
             ("float32", times["save_narrow"], longer[1]))])
 
 # %% [markdown]
-# Look at what is *added* to the first decade: a `DFMA` takes two cycles and an `FFMA` one, within a few percent. In `float32` the rest is the loop's own instructions (1.07 an operation are issued); in float64 we have not traced it. The schedulers issue in every second cycle in float64, and in nearly each in `float32`.
+# Look at what is *added* to the first decade: a `DFMA` takes two cycles and an `FFMA` one, within a few percent. The schedulers issue in every second cycle in float64, and in nearly each in `float32`.
 #
 # So the loop does take twice as long; over ten decades the factor is 1.89. Beside one decade it matters more that blocks start, addresses are computed and numbers come from memory: that is not doubled.
 #
-# Yet with that alone, one decade in float64 would take 157 µs (`96.0 + (1,121 − 573) / 9`); it takes 143. That, too, we have not traced.
+# <details><summary>For the curious: what is left over</summary>
+#
+# In `float32` the few percent are the loop's own instructions (1.07 an operation are issued); in float64 we have not traced them.
+#
+# If only the loop took longer, one decade in float64 would take 157 µs (`96.0 + (1,121 − 573) / 9`); it takes 143. That, too, we have not traced.
+#
+# </details>
 
 # %% [markdown]
 # ## On your own
@@ -787,7 +794,7 @@ task.check(fahrenheit)
 # %% [markdown]
 # ## In practice
 #
-# Write the plain kernel first, look at its types, and cast the constants. Make an index `uint32` where the clock shows a gain.
+# Write the plain kernel first, look at its types, and cast the constants. Make an index `uint32` where the clock shows a gain, and no array has more than 2³² elements.
 #
 # <details><summary>For the curious: what this page does not show</summary>
 #
