@@ -68,6 +68,8 @@ shares(FOUR, "one tile")
 
 # %% [markdown]
 # The last one has a thousandth of the first one's multiplications, and the kernel needs more than a hundred times as long as cuBLAS. What has changed?
+#
+# Four ideas follow, one by one: count *rounds*, *cut* sums, *choose* a plan, let tiles *hang over* the edge. What only carries them out is folded.
 
 # %% [markdown]
 # ## Rounds of tiles
@@ -86,7 +88,7 @@ plot_schedule({tile: 4 for tile in range(10)}, multiprocessors=4, places=1)
 #
 # tiles / (rounds × multiprocessors), where rounds = ⌈tiles / multiprocessors⌉,
 #
-# for blocks that come one at a time. (Of several that share a multiprocessor, the last ones share with fewer, and may be faster.)
+# for blocks that come one at a time.
 
 # %% tags=["timing", "hide-input"]
 # Counts the rounds of the four, one tile at a time.
@@ -150,7 +152,8 @@ plot_schedule(lengths, multiprocessors=4, places=1)
 #
 # A **plan** is a tile, how many of them `c` has, how many are whole, and the parts and the length of the others. There are seven tiles, and for large products ten or more ways to cut each. Which is the fastest?
 
-# %%
+# %% tags=["hide-input"]
+# Lists the tiles.
 TILES = {   # sums down, across; warps down, across; blocks asked for; rooms
     "128 × 128": (8, 16, 2, 2, 2, 2),
     "128 × 64": (8, 8, 2, 2, 3, 3),
@@ -168,10 +171,12 @@ def sides(tile):
     return 8 * high * down, 4 * wide * across, 32 * down * across
 
 # %% [markdown]
-# The picture of rounds is a model that a program can compute. It needs the time of a tile's step, 16 of k.
+# The picture of rounds is a model that a program can compute. It needs two times of each tile, both of a step, 16 of k:
 #
-# - `among`: with as many blocks on a multiprocessor as are asked for, they share it. This is the multiprocessor's time for a step of one of them.
-# - `alone`: a lonely block keeps the multiprocessor longer than that for a step: nobody fills its waits, and a small tile has few warps.
+# - `alone`: how long a lonely block takes.
+# - `among`: with as many on a multiprocessor as are asked for, they fill each other's waits. This is the multiprocessor's time for a step of one of them.
+#
+# So where a multiprocessor has `last` blocks, a step of all takes `last * among`, but never less than `alone`.
 #
 # Both were fitted to the times of some thousand launches of such kernels on an H200.
 #
@@ -225,7 +230,7 @@ def model_us(plan, k, n):
     return took + 2 + 3e-6 * pieces * rows * cols
 
 # %% [markdown]
-# Now cut each tile in all ways that may pay, and sort.
+# Now list plans (folded): for each tile whole ones, and the model's six best cuts of those that do not fill a round, or of all.
 #
 # **Predict.** Which tile, and about how many pieces of it, for 64 × 16384 × 64?
 #
@@ -235,7 +240,8 @@ def model_us(plan, k, n):
 #
 # </details>
 
-# %%
+# %% tags=["hide-input"]
+# Cuts each tile in many ways, and sorts the plans by the model.
 def cuts_of(tile, m, k, n):
     """Plans that cut the last tiles, or all, in as many parts as may pay."""
     rows, cols, _ = sides(tile)
@@ -294,7 +300,7 @@ plot_grid_2d(blocks=(3, 2), threads=(4, 4), shape=(7, 10))
 # %% [markdown]
 # The tiles at the right and below hang over the edge, and what is there is not ours to read.
 #
-# Beyond k, zeros would do: they add nothing to any sum. So we want tiles that are filled up with zeros, but no `if` around the copies and no second loop for the last step.
+# Beyond k, zeros would do: they add nothing to any sum. (In both tiles, as 0 times NaN would be NaN.) So we want tiles that are filled up with zeros, but no `if` around the copies and no second loop for the last step.
 #
 # The copy can do that itself. `copy_or_zero_async(to, i, source, j, inside)` begins to copy one number of 4 bytes from global memory to shared. Where `inside` is false, it reads nothing, and brings a zero: **zero fill**. All lanes take part, and no branch is needed.
 
@@ -323,7 +329,6 @@ copied, run.coalescing.by_kind["load"].sectors
 # ## A block's copies
 #
 # On [the ladder](24_up_the_ladder_to_cublas.ipynb) `a` was turned beforehand, so that both tiles could be copied by rows. Here that would be a launch more.
-#
 # Copies of single numbers can turn it on the way. This is a warp's first copy of `a`:
 #
 # | lanes | in `a` | in the tile |
@@ -333,7 +338,7 @@ copied, run.coalescing.by_kind["load"].sectors
 # | 16 to 23 | row 2 | column 2 |
 # | 24 to 31 | row 3 | column 3 |
 #
-# Eight neighbours along k are a sector of `a` if k is a multiple of 8; else half of them or more lie in two. In shared memory, where a row holds one k of 32 rows of `a`, they lie so:
+# In shared memory, where a row holds one k of 32 rows of `a`, they lie so:
 
 # %%
 TURNED = 36 * np.arange(16)[:, None] + np.arange(36)
@@ -384,6 +389,8 @@ def make_places(tile):
 # <details><summary>For the curious: the folded code</summary>
 #
 # `copy_one` begins copy `q` of a thread's: the first ones are of `a`, the others of `b`. `to` is the cell of the table above: row k, column `row`, in rows of `pitch`; each next copy is 8 rows or `below` columns further.
+#
+# Eight neighbours along k are a sector of `a` if k is a multiple of 8; else half of them or more lie in two.
 #
 # </details>
 
@@ -516,7 +523,7 @@ def make_add_up(tile):
 # %% [markdown]
 # ## Store what is inside
 #
-# A thread's sums are stored by fours, if they are inside. Where n is no multiple of 4, each warp brings its sums into rows, in shared memory, and stores these (folded, too).
+# A thread's sums are stored by fours, if they are inside. Where n is no multiple of 4, each warp brings its sums into rows, in shared memory, and stores these.
 
 # %%
 def make_store(tile):
@@ -674,7 +681,7 @@ def make_product(tile, fours):
     return multiply_pieces
 
 # %% [markdown]
-# The second kernel adds up the parts: each lane four neighbours, and up to eight warps share the parts among them.
+# The second kernel adds up the parts: each lane four neighbours, and up to eight warps share the parts among them. (A tile's last block could do it, without a second launch; we have not measured that.)
 
 # %%
 @cuda.jit
@@ -704,8 +711,6 @@ def add_parts(c, work, m, n, whole, parts, rows, cols):
             c[int64(row) * n + col] = total
 
 # %% [markdown]
-# This launches a plan.
-#
 # <details><summary>For the curious: how many blocks add parts?</summary>
 #
 # A warp's lanes have a strip of 128 neighbours. Where there are many parts, two, four or eight warps, the `groups`, share a strip's. A block has eight warps, so `strips * groups // 8` blocks.
@@ -738,7 +743,7 @@ def launch(plan, c, room, a, b, m, k, n):
 # %% [markdown]
 # ## Let the GPU decide
 #
-# The model throws nearly all plans away. Let the GPU decide among the first sixteen: launch each nine times, take the lowest median, remember it for this shape: **autotuning**. (Whether these hold the best of all, we did not measure.)
+# The model throws nearly all plans away. Let the GPU decide among the first sixteen: launch each nine times, take the lowest median, remember it for this shape: **autotuning**.
 
 # %%
 @cuda.jit
@@ -748,7 +753,8 @@ def sweep(room):
         for i in range(cuda.grid(1), room.size, cuda.gridsize(1)):
             room[i] = turn
 
-
+# %% tags=["hide-input"]
+# Times a plan: the median of nine launches, each after a sweep.
 def measured_us(plan, room, arrays, sizes):
     """The median of nine launches, each with cold caches."""
     c, a, b = arrays
@@ -764,7 +770,8 @@ def measured_us(plan, room, arrays, sizes):
         times.append(1000 * cuda.event_elapsed_time(begin, end))
     return np.median(times)
 
-# %%
+# %% tags=["hide-input"]
+# Makes room for the parts of a plan.
 def room_for(plan, k, n):
     """Room for the parts of a plan, and for b with longer rows."""
     tile, tiles, whole, parts, _ = plan
@@ -774,7 +781,7 @@ def room_for(plan, k, n):
     return [cuda.device_array(max(1, it), np.float32)
             for it in (of_parts, of_b)]
 
-
+# %%
 ONE_TILE, TRIES, PLANS = "128 × 128", 16, {}
 
 
@@ -981,7 +988,7 @@ task.check(rows_of_any_length)
 #
 # Call the library: it has more kernels than these seven, and its choice costs you nothing. Where yours must do something else, take along zero fill, pieces, and a plan for each shape.
 #
-# Choosing costs, too: sixteen plans are launched ten times each, and their kernels are compiled, which takes seconds. For a shape that comes once, take the model's plan. Programs that tune keep what they found in a file, by GPU and version.
+# Choosing costs, too: sixteen plans are launched ten times each, and their kernels are compiled, which takes seconds. For a shape that comes once, take the model's plan.
 #
 # Arrays must begin at a multiple of 16 bytes, as a fresh array on the GPU does; a slice of one perhaps does not.
 #
