@@ -97,7 +97,14 @@ def step_plain(out, src):
         out[z, y, x] = new
 
 # %% [markdown]
-# We shall compare several kernels. Each is a *rung*: a kernel, the threads of a block, and the cells that such a block covers along x, y and z. Here the last two are the same.
+# <details><summary>For the curious: other borders</summary>
+#
+# What holds at the surface is a *boundary condition*. Ours is *fixed*: no thread stores there. If the surface is *insulated*, a missing neighbour counts as the cell itself. If it is *periodic*, the neighbour of the last cell is the first, `(x + 1) % width`. Each asks more of each thread. So one often gives the array a layer of cells more on each side, a *margin*, and lets a small kernel fill it before each step: then no cell asks.
+#
+# </details>
+
+# %% [markdown]
+# Each *rung* is a kernel, the threads of a block, and the cells that a block covers along x, y and z (here as many):
 
 # %%
 PLAIN = step_plain, (32, 8, 4), (32, 8, 4)
@@ -183,12 +190,10 @@ climb("plain", PLAIN)
 side_by_side("copy", "plain", "plain in C++")
 
 # %% [markdown]
-# Three times as long as the copy. What holds the step up?
-#
-# It is not memory, which is busy for less than a third of the time, nor L1's data path. Busiest are the issue slots: in two of three cycles, a scheduler issues an instruction.
+# Three times as long as the copy. What holds it up is not memory, busy for less than a third of the time, nor L1's data path. Busiest are the issue slots: in two of three cycles, a scheduler issues an instruction.
 # A warp executes more than a hundred for its 32 cells. Seven load, one stores, and seven compute the step. Most of the others compute *where* the cells are. To issue them all takes 480 µs, nearly two copies' time, even if no warp ever waits.
 #
-# (The twin in C++ takes a fifth less time. But not only the language differs: it computes one index, and adds distances to that. So do the twins of later rungs.)
+# (The twin in C++ takes a fifth less time; but it computes one index, and adds distances to that, as do the twins of later rungs.)
 
 # %% [markdown]
 # ## Bring each cell once for the block
@@ -200,7 +205,7 @@ side_by_side("copy", "plain", "plain in C++")
 plot_sides(4, 8)
 
 # %% [markdown]
-# Here that is drawn for one layer of a small block. Corners are missing: no cell of this stencil needs a neighbour across two sides.
+# That is one layer of a small block. Corners are missing: no cell of this stencil needs a neighbour across two sides.
 #
 # `side` says in which direction a thread has a side to look after; places begin with 1. (Unsigned numbers have no -1: here that is the largest, and as sums wrap around, to add it takes 1 away.)
 # A block's cell [y, x] lies at `tile[y + 1, x + 1]`, so that those beyond have room. (`share` is for one shape of block: 32 × 8 threads in a layer.)
@@ -283,7 +288,7 @@ side_by_side("plain", "tiled")
 #
 # It was not the number of loads that held the step up: caches had served six of seven, and the data path was hardly busy. But the tile adds half as many instructions again: a load from a tile is one, as is a load from L1, and to fill the tile comes on top. To issue them takes 61% of 1,170 µs: 716 µs. That alone is nearly the plain step's whole time. For the rest, no warp is ready; a quarter of all warps' waiting is for the barrier.
 #
-# So from now on, watch the instructions.
+# Now watch the instructions.
 #
 # ## Walk up, and keep the column
 #
@@ -337,9 +342,15 @@ climb("walk", WALK)
 side_by_side("plain", "plain, 256 threads", "walk", "walk in C++")
 
 # %% [markdown]
-# Two things changed here. Blocks shrank, too, from 1,024 threads to 256: that alone saves the plain step a fifth of its time. (It executes the same instructions, and uses more of the slots. It is not for want of warps: they fill 74% and 77% of the room. Why large blocks use fewer slots, we do not know.)
+# Two things changed here. Blocks shrank, too, from 1,024 threads to 256: that alone saves the plain step a fifth of its time.
 #
 # Compare blocks of one size: the walk takes four fifths of the plain step's time. It has fewer loads, and a third fewer instructions. Most of these are saved because a thread asks once for four cells where it is, and whether that is inside. Now three quarters of its warps' waiting is for loads.
+#
+# <details><summary>For the curious: what do smaller blocks change?</summary>
+#
+# The plain step executes the same instructions, and uses more of the slots. Why large blocks use fewer, we do not know. It is not for want of warps: they fill 74% and 77% of the room.
+#
+# </details>
 #
 # ## A tile of one layer
 #
@@ -386,12 +397,14 @@ side_by_side("walk", "layer", "layer in C++")
 
 # %% [markdown]
 # A third longer than the walk, from which it differs in nothing but the tile; in C++, too, it is slower.
-# Again loads are halved, while there are nearly twice as many instructions. A store and four loads of the tile take the place of four loads. Most of the rest asks who brings a cell beyond, and computes where it lies. (Counted as written, not as executed: without these cells, the machine code would be longer than the walk's by 12 instructions, not by 81.)
+# Again loads are halved, while there are nearly twice as many instructions. A store and four loads of the tile take the place of four loads. Most of the rest asks who brings a cell beyond, and computes where it lies.
 
 # %% [markdown]
-# <details><summary>For the curious: is it the barriers, or the short walk?</summary>
+# <details><summary>For the curious: is it the barriers, the short walk, the cells beyond?</summary>
 #
 # Not they alone. To issue the instructions of *layer* takes 81% of its 683 µs, so 554 µs without any wait: longer than the whole walk. (Two tiles by turns have one barrier less in each layer, and are no faster.) Walks through 16 layers are faster with a tile and without, and with a tile they still take a third longer.
+#
+# Who brings the cells beyond? Counted as written, not as executed: without these cells, the machine code would be longer than the walk's by 12 instructions, not by 81.
 #
 # </details>
 
@@ -407,9 +420,36 @@ side_by_side("walk", "layer", "layer, two tiles", "walk, 16 layers",
              "layer, 16 layers")
 
 # %% [markdown]
-# So when does a tile pay? Where it takes the place of loads that L1 serves badly: those that are not coalesced, or whose cells L1 has lost before they are needed again. Here neighbours are needed at about the same time, and L1 has them.
-# (With more neighbours in a layer it should pay more; we have measured only four.)
+# So when does a tile pay? Where it takes the place of loads that L1 serves badly: those that are not coalesced, or whose cells L1 has lost before they are needed again. Here neighbours are needed at about the same time, and L1 has them. How do we know?
 #
+# ## Who serves the neighbours?
+#
+# Count how often a cell is asked for at each level. A sector that L1 has is not asked of L2, and one that L2 has is not asked of memory:
+
+# %% tags=["hide-input", "timing"]
+# Says how often each level is asked for a cell of the large cube.
+def for_a_cell(counter, size):
+    """A column: bytes that were asked for, by the size of the cube."""
+    def times(row):
+        return size * row[1].counters[counter] / big[0].nbytes
+    return times
+
+
+compare({it: rungs[it] for it in ("plain, 256 threads", "plain", "tiled",
+                                  "walk", "layer", "walk, 16 layers")},
+        {"times asked of L1": for_a_cell("global_load_sectors", 32),
+         "of L2": for_a_cell("l2_read_sectors", 32),
+         "of memory": for_a_cell("memory_read_bytes", 1)}, "µs")
+
+# %% [markdown]
+# Memory is asked about once, by all. *Plain* asks L1 for seven cells and the walk for six, and both ask L2 for two: L1 serves the rest, as well as a tile does. (Nor does L2 decide: in small blocks *plain* asks it for more, and is faster.)
+#
+# What L2 is asked for is the block's cells and its halo, in sectors of eight cells. *Plain* in blocks of 256 makes one layer: eight rows of four sectors, 32. Its halo has two rows, two whole layers and 16 sectors at the ends: 8 + 64 + 16. That is 120 for 32, or 3.75 a cell. A walk through four layers shares the two layers: 288 for 128, or 2.25. Through 16 it is 1.88.
+
+# %% [markdown]
+# So small blocks pay more: cells grow with the volume, the halo with the surface. And a cell beyond an end of a row costs a whole sector: make blocks long in x.
+
+# %% [markdown]
 # ## Four cells at a time
 #
 # So leave the layer to L1, and ask it less often. A thread that makes four cells side by side takes all by fours, with one instruction for each: `load4`, `store4`. It needs only two more cells of its own row, one at each end.
@@ -538,14 +578,14 @@ for rung in narrow:
     step(rung, adverse[:, :, :67].copy())
 
 # %% [markdown]
-# A third of the instructions is gone, but only 5% of the time. The step takes 4% longer than the copy, and there is little left to gain.
+# A third of the instructions is gone, but only 5% of the time. The step takes 4% longer than the copy.
 #
 # (It also needs fewer registers, 32 instead of 40, so a multiprocessor holds more warps.)
 
 # %% [markdown]
 # ## What set the pace
 #
-# The rungs with blocks of 256 threads once more. *µs to issue* is the part of its time in which a rung uses the issue slots; in the rest, a scheduler finds no warp ready. The last column is the share of all waiting that is for loads:
+# The rungs with blocks of 256 threads once more. *µs to issue* is the part of its time in which a rung uses the issue slots. The last column is the share of all waiting that is for loads:
 
 # %% tags=["hide-input", "timing"]
 # Shows this for the rungs whose blocks have 256 threads.
@@ -565,15 +605,15 @@ plot_times(names, [rungs[it][0].median_us for it in names],
            limit_label="the driver's copy")
 
 # %% [markdown]
-# Of *plain* in these blocks, *layer* and the walk, the one with more instructions takes more time. But not in proportion, as the walk waits most for loads. To issue the instructions of *layer* alone takes longer than the whole walk. That is why the tile loses, though it has the fewest loads of the three.
-# In *fours* and *known*, memory is the limit. The slots are mostly empty, and to save a third of the instructions gains little.
+# Of *plain* in these blocks, *layer* and the walk, the one with more instructions takes more time. But not in proportion, as the walk waits most for loads. To issue the instructions of *layer* alone takes longer than the whole walk: so the tile loses, though it has the fewest loads of the three.
+# In *fours* and *known*, memory is the limit. The slots are mostly empty.
 #
 # The rule: find out what is busy, and save that. A count that falls saves time only if somebody was waiting for what it counts.
 
 # %% [markdown]
 # ## What could go wrong
 #
-# Why two arrays? Could a step store its cells where it loads them?
+# Could a step store its cells where it loads them?
 
 # %%
 @cuda.jit
@@ -596,7 +636,7 @@ with expect(AssertionError):
     run.assert_no_races()
 
 # %% [markdown]
-# A block stores a cell while another may still need the old one, and `syncthreads` does not wait for other blocks. So the step needs a second array, and for the next step the two change places.
+# A block stores a cell while another may still need the old one, and `syncthreads` does not wait for other blocks. So the step needs a second array, and for the next step, another launch, the two change places (*double buffering*, as with the two tiles).
 #
 # ## On your own
 #
@@ -675,7 +715,7 @@ task.check(walk_down)
 #
 # Write the plain kernel first, and ask how far it is from a copy. Then take what costs nothing: a walk, loads of 16 bytes, sizes that the compiler knows. (It has to compile the kernel for each size.)
 #
-# A sweep of 48 variants (`python -m lessons.sweep stencil`) chose walks of 4 layers and blocks of 32 × 8 threads (several others are within 1%); 16 layers take 7% longer. (In *known*, that is; the walk of single cells gained 7% by them.) Another size or GPU wants other numbers.
+# For *known*, a sweep of 48 variants (`python -m lessons.sweep stencil`) chose walks of 4 layers and blocks of 32 × 8 threads (several others are within 1%); 16 layers take 7% longer. (The walk of single cells gained 7% by them.)
 
 # %% [markdown]
 # ## Further reading

@@ -14,9 +14,10 @@ from numba import cuda, uint32
 from helpers import assemble
 from helpers.measuring.counters import REASONS
 from tests.lessons.claims import about
-from tests.lessons.counted import recorded, requests_on_to_l2
+from tests.lessons.counted import near, recorded, requests_on_to_l2
 from thirty_two_lanes.core.hardware import H200
 
+LEVELS = "plain, 256 threads", "plain", "walk", "walk, 16 layers"
 ONE_SIZE = "plain, 256 threads", "walk", "layer", "fours", "known"
 TILE_OR_NOT = "layer", "walk"
 LOADS, BARRIER = REASONS["long_scoreboard"], REASONS["barrier"]
@@ -110,6 +111,17 @@ def addresses(made):
     return [text.partition("+")[::2] for text in inside]
 
 
+def asked(it, name, counter, size=32):
+    """How often a level is asked for a cell of the large cube."""
+    return size * counters(it, name)[counter] / it.big[0].nbytes
+
+
+def box(x, y, z):
+    """The sectors of a block's cells with their halo, and without."""
+    own = x // 8 * y * z
+    return own + x // 8 * (2 * z + 2 * y) + 2 * y * z, own
+
+
 def sweep():
     """The times of the step's variants, in µs."""
     rows = recorded("sweep_stencil")["variants"]
@@ -129,8 +141,8 @@ CLAIMS = {
     "Three times as long as the copy": lambda it: (
         2.85 < ratio(it, "plain", "copy") < 3.15
     ),
-    "It is not memory, which is busy for less than a third of the time, nor L1's data "
-    "path": lambda it: (
+    "What holds it up is not memory, busy for less than a third of the time, nor L1's "
+    "data path": lambda it: (
         busy(it, "plain", "memory") < 33 and busy(it, "plain", "l1_data") < 33
     ),
     "Busiest are the issue slots: in two of three cycles": lambda it: (
@@ -205,7 +217,8 @@ CLAIMS = {
     "Now three quarters of its warps' waiting is for loads": lambda it: (
         0.73 < waiting(it, "walk") < 0.78 and waiting(it, "plain, 256 threads") < 0.5
     ),
-    "It executes the same instructions, and uses more of the slots": lambda it: (
+    "The plain step executes the same instructions, and uses more of the "
+    "slots": lambda it: (
         0.99 < executed(it, "plain, 256 threads") / executed(it, "plain") < 1.01
         and busy(it, "plain, 256 threads", "issue") > 1.1 * busy(it, "plain", "issue")
     ),
@@ -229,8 +242,7 @@ CLAIMS = {
         and 4 <= emulated(it, "layer", "load", "bank_conflicts") < 4.1
     ),
     # the control: the same tile, and nobody brings the cells beyond
-    "Most of the rest asks who brings a cell beyond, and computes where it lies. "
-    "(Counted as written, not as executed: without these cells, the machine code would "
+    "Counted as written, not as executed: without these cells, the machine code would "
     "be longer than the walk's by 12 instructions, not by 81": lambda it: (
         longer(code(it, it.LAYER), code(it, it.WALK)) == 81
         and longer(without_beyond(it), code(it, it.WALK)) == 12
@@ -258,6 +270,43 @@ CLAIMS = {
     ),
     "neighbours are needed at about the same time, and L1 has them": lambda it: (
         requests_on_to_l2(it.rungs["walk"][1]) < 0.4
+    ),
+    # ------------------------------------------------ who serves the neighbours
+    "Memory is asked about once, by all": lambda it: all(
+        0.97 < asked(it, name, "memory_read_bytes", 1) < 1.06
+        for name in (*LEVELS, "layer", "tiled")
+    ),
+    "Plain asks L1 for seven cells and the walk for six, and both ask L2 for two: L1 "
+    "serves the rest, as well as a tile does": lambda it: all(
+        about(cells, asked(it, name, "global_load_sectors"))
+        and 2.1 < asked(it, name, "l2_read_sectors") < 2.3
+        and near(
+            asked(it, name, "l2_read_sectors"), asked(it, tile, "l2_read_sectors")
+        )
+        for name, tile, cells in (("plain", "tiled", "7"), ("walk", "layer", "6"))
+    ),
+    "in small blocks plain asks it for more, and is faster": lambda it: (
+        asked(it, "plain, 256 threads", "l2_read_sectors")
+        > 1.5 * asked(it, "plain", "l2_read_sectors")
+        and us(it, "plain, 256 threads") < us(it, "plain")
+    ),
+    "That is 120 for 32, or 3.75 a cell. A walk through four layers shares the two "
+    "layers: 288 for 128, or 2.25. Through 16 it is 1.88": lambda it: (
+        [box(32, 8, layers) for layers in (1, 4, 16)]
+        == [(120, 32), (288, 128), (960, 512)]
+        and (120 / 32, 288 / 128, 960 / 512) == (3.75, 2.25, 1.875)
+        and all(
+            near(asked(it, name, "l2_read_sectors"), of / own, 0.035)
+            for name, (of, own) in zip(
+                LEVELS, [box(32, 8, layers) for layers in (1, 4, 4, 16)], strict=True
+            )
+        )
+    ),
+    "a cell beyond an end of a row costs a whole sector: make blocks long in x": (
+        lambda it: (
+            box(8, 32, 4)[0] > 1.5 * box(32, 8, 4)[0]
+            and box(8, 32, 4)[1] == box(32, 8, 4)[1]
+        )
     ),
     # ------------------------------------------------ the last rungs
     "A quarter of the requests would predict a quarter of the time. But a copy already "
@@ -319,10 +368,10 @@ CLAIMS = {
             for name in ("fours", "known")
         )
     ),
-    "the walk of single cells gained 7% by them": lambda it: about(
+    "The walk of single cells gained 7% by them": lambda it: about(
         "7%", 1 - ratio(it, "walk, 16 layers", "walk")
     ),
-    "A sweep of 48 variants": lambda it: len(sweep()) == 48,
+    "a sweep of 48 variants": lambda it: len(sweep()) == 48,
     "chose walks of 4 layers and blocks of 32 × 8 threads (several others are within "
     "1%); 16 layers take 7% longer": (
         lambda it: (
