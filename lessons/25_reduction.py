@@ -66,7 +66,7 @@ plot_tree([{t: (t, t + step) for t in range(0, 16, 2 * step)}
            for step in STEPS], 16)
 
 # %% [markdown]
-# Each row is the array after a step, here of 16 numbers; lines come from the two that were added. (Indices are `uint32`, which need no check for a negative sign.)
+# Each row is the array after a step, here of 16 numbers; lines come from the two that were added. (Indices are `uint32`: no check for a sign.)
 #
 # **Predict.** In the first step half of the threads add. How many of the block's 16 warps take part? And in the fifth step, where `step` is 16?
 #
@@ -591,7 +591,7 @@ plot_in_flight({name: (flying(*how), flights[how].gb_per_s)
 # *wide* leaves 528 parts, for a second launch to add up.
 # The last block to finish can do that: each stores its part and draws a ticket from an atomic, between two fences, [as before](20_the_last_block.ipynb). Who draws the highest ticket sees all parts.
 #
-# Whichever block that is, it adds up the parts in the same order, so the sum is the same each time. (`cuda.atomic.inc` starts again from 0 after its last argument, so `finished` is ready for the next launch.)
+# Whichever that is, it adds up the parts in the same order, so the sum stays the same. (`cuda.atomic.inc` starts again from 0 after its last argument, so `finished` is ready for the next launch.)
 
 # %%
 @cuda.jit(device=True)
@@ -628,6 +628,24 @@ def make_sum_at_once(load, width):
                 out[0] = total
     return sum_at_once
 
+# %% [markdown]
+# **Predict.** The last block calls `sum_of_block` twice, with one array `sums`. What keeps the second call from overwriting what the first still reads? And how many blocks may there be?
+#
+# <details><summary>Answer</summary>
+#
+# The barrier after `last[0]`: warp 0 comes to it when it has read all sums, and nobody stores before that. (Calls in a loop, with nothing in between, need a barrier of their own.)
+#
+# Each of 512 threads takes up to `LOADS` parts: 2,048 blocks. Nobody needs more: 528 are as many as run at the same time.
+#
+# </details>
+
+# %% [markdown]
+# <details><summary>For the curious: arrays that wide loads cannot take</summary>
+#
+# `load4` asks for 16 bytes that begin at a multiple of 16. A whole array does, and so does every fourth number of it. A view such as `src[1:]`, of an array that is on the GPU, does not, and CUDA stops with *misaligned address*. (`load_one` takes any.)
+#
+# </details>
+
 # %%
 sum_at_once = make_sum_at_once(load_four, 4)
 
@@ -647,7 +665,7 @@ check(total, exact)
 run
 
 # %% [markdown]
-# How near is that to reading? Here are whole sums, all launches, by turns with CUB, NVIDIA's library. The dashed line is a kernel in C++ of the same shape that only reads.
+# Here are whole sums, by turns with CUB, NVIDIA's library. The dashed line is a kernel in C++ of the same shape that only reads.
 
 # %% tags=["timing", "hide-input"]
 # Draws the whole sums that were recorded by turns.
@@ -670,7 +688,7 @@ plot_times([*whole, "CUB"], [m.median_us for m in bars],
 # A float32 keeps 24 binary digits, so an addition rounds its result by at most a part u = 2⁻²⁴ of it.
 # A number that goes through k additions is rounded k times on its way into the sum. So the error is at most about k·u of the sum of all *sizes*.
 #
-# What counts is not how many additions there are, but how many *one number* goes through. In a loop the first number goes through all of them; in a tree of 512 it is nine.
+# What counts is how many additions *one number* goes through. In a loop the first number goes through all of them; in a tree of 512 it is nine.
 #
 # **Predict.** A million times 0.1 are added up in float32, in a loop, and in halves. Which sum is nearer?
 
@@ -738,6 +756,8 @@ table(["numbers", "sum", "additions of one number", "error", "bound"],
 #
 # Where a partial sum may overflow, the order decides: 3e38, 3e38, −3e38, −3e38 add up to NaN in `sum_interleaved`, and to 0 in `sum_halves`.
 #
+# Integers do not round. In cells of 32 bits they wrap around, and each order gives the same sum: the right one, if that has room in 32 bits, whatever overflowed on the way. Else take cells of 64 bits.
+#
 # </details>
 
 # %% tags=["hide-input"]
@@ -759,8 +779,6 @@ for values in odd.values():
     check(at_once(src)[0], expected)
 
 # %% [markdown]
-# (All rungs agree with NumPy, but for a zero's sign.)
-#
 # ## What could go wrong
 #
 # Here is `sum_halves` without its barriers:
@@ -821,7 +839,7 @@ table(["rung", "what changed", "registers", "instructions of a number",
 #
 # <details><summary>Answer</summary>
 #
-# Additions become `max`, and `float32(0)` becomes `float32(-np.inf)`, which changes no maximum.
+# Additions become `max`, and `float32(0)` becomes `float32(-np.inf)`, which changes no maximum. A maximum does not round, so any order gives the same one: then an atomic for each block would do, without `parts`. (Where there are NaN, say first what shall come out.)
 #
 # </details>
 #
@@ -882,7 +900,7 @@ task.check(row_argmax)
 #
 # If the last digits may differ from run to run, one `cuda.atomic.add` for each block replaces `parts`, `finished` and the last block, if `out` is 0 before each launch.
 #
-# Fix the number of blocks to get the same last digits on every GPU. Where the bound is too large, add up in float64.
+# Fix the number of blocks, which decides what each adds, to get the same last digits on every GPU. Where the bound is too large, add up in float64.
 
 # %% [markdown]
 # <details><summary>For the curious: on what it was measured</summary>

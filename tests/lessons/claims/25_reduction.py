@@ -4,9 +4,12 @@ Each cause has its control. That the data path set the pace: what it passes, cou
 with the machine code, and by Nsight Compute. That two loads at once matter, or half
 as many blocks: as many blocks, whose loads come in turn. That it is the bytes in
 flight: as many of them by threads, by loads and by their width.
+
+In one file: a lesson's claims are found by its name.
 """
 
 import numpy as np
+from numba import cuda
 
 from helpers import emulate
 from helpers.measuring.counters import REASONS
@@ -15,7 +18,23 @@ from thirty_two_lanes.core.hardware import H200
 
 THREADS_HELD = H200.multiprocessors * 2048
 AGREED = 0.05  # between what is counted and what is measured
+WRAPS = np.array([2**30] * 3 + [-(2**30)] * 3 + [7], np.int32)
 SAME = "2.2", "4.3", "8.7"  # MB in flight that several grids have
+
+
+def twice(it, waits):
+    """A run of two sums of a block, one after the other, with a barrier or without."""
+    sum_of_block = it.sum_of_block
+
+    @cuda.jit
+    def two_sums(out):
+        """Add up the block's numbers, wait or not, and add up others."""
+        total = sum_of_block(out[cuda.threadIdx.x])
+        if waits:
+            cuda.syncthreads()
+        out[cuda.threadIdx.x] = sum_of_block(total)
+
+    return emulate(two_sums)[1, it.THREADS](np.ones(it.THREADS, np.float32))
 
 
 def counted(it, name, counter):
@@ -345,6 +364,27 @@ CLAIMS = {
         lambda it: it.additions_of_many(2**20, 16, 4) == 54 == 2 + 32 + 1 + 9 + 1 + 9
         and it.LOADS == 4
         and 2**20 == 8 * 16 * (4 * it.LOADS * it.THREADS)
+    ),
+    "The barrier after `last[0]`: warp 0 comes to it when it has read all "
+    "sums": lambda it: [len(twice(it, waits).races) > 0 for waits in (True, False)]
+    == [False, True],
+    "takes up to `LOADS` parts: 2,048 blocks. Nobody needs more: 528 are as many as "
+    "run at the same time": lambda it: (
+        it.LOADS * it.THREADS == 2048 and THREADS_HELD // it.THREADS == 528
+    ),
+    "In cells of 32 bits they wrap around, and each order gives the same sum": (
+        lambda it: {
+            int(order.sum(dtype=np.int32))
+            for order in (WRAPS, WRAPS[::-1], np.sort(WRAPS))
+        }
+        == {int(WRAPS.sum(dtype=np.int64))}
+        and np.abs(np.cumsum(WRAPS, dtype=np.int64)).max() > 2**31
+    ),
+    "Fix the number of blocks, which decides what each adds, to get the same last "
+    "digits": lambda it: (
+        len({float(it.at_once(it.small[:70_000], blocks)[0]) for blocks in (4, 4)})
+        == 1
+        < len({float(it.at_once(it.small[:70_000], blocks)[0]) for blocks in (2, 4, 7)})
     ),
     "*wide* leaves 528 parts": lambda it: 528 == 4 * it.MULTIPROCESSORS,
     "in a tree of 512 it is nine": lambda it: it.additions_by_tree(512, 512) == 9,
