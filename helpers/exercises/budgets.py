@@ -35,7 +35,7 @@ from helpers.exercises.totals import (
     times_where_idle,
     totals_of,
 )
-from helpers.exercises.trials import EVEN
+from helpers.exercises.trials import EVEN, LARGER, RAGGED, SMALLER
 from helpers.exercises.verdict import Refusal
 from thirty_two_lanes.assembly import assemble
 from thirty_two_lanes.assembly.compiler import missing
@@ -46,9 +46,9 @@ def keeps_its_budget(case):
     """Does a case keep its budgets, in the order of the exercise, and then the totals?
     How many lines changed is asked after what they achieve.
 
-    Each is held at every even size, lest an answer be good at one alone, and what adds
-    up at a ragged one and at larger ones, lest whole blocks alone or the listed sizes
-    alone be good. A sentence names the size where that is not the first.
+    Each is held at every even size, lest an answer be good at one alone, and at a
+    ragged one, at one between these and at larger ones, lest whole blocks alone or the
+    listed sizes alone be good. A sentence names the size where that is not the first.
     """
     for name, hold in limits_of(case.task):
         for outcome in sizes_of(case):
@@ -87,7 +87,7 @@ def excess(case, outcome, name, limit) -> str:
     row = BUDGETS.get(name)
     if row is None:
         return assembled(case, name, limit) if first else ""
-    if outcome.trial.kind != EVEN and not row.count:
+    if outcome.trial.kind not in row.where:
         return ""
     if row.count and not first:
         limit = scaled(case, outcome, row.count, limit)
@@ -96,15 +96,22 @@ def excess(case, outcome, name, limit) -> str:
 
 def scaled(case, outcome, count, limit):
     """A limit of the first size at another, where the answer needs more, or less; where
-    blocks are not full, so many times as much.
+    blocks are not full, so many times as much. The room beyond what the answer needs
+    does not shrink: it may be for what is needed at each size.
     """
     if isinstance(limit, dict):
         each = limit.items()
         return {it: scaled(case, outcome, count(it), most) for it, most in each}
     there, here = (case.most(it, count) for it in (case.outcomes[0], outcome))
-    here *= 1 if outcome.trial.kind == EVEN else times_where_idle(case, outcome)
-    found = ceil(10_000 * limit * here / there) / 10_000 if there else limit
+    here *= times_where_idle(case, outcome)
+    found = limit * here / there if here > there > 0 else limit - there + here
+    found = ceil(10_000 * found) / 10_000
     return int(found) if found == int(found) else found
+
+
+def beside(case, outcome, count):
+    """What counts in the answer where blocks are not full, and is allowed there."""
+    return 0 if outcome.trial.kind == EVEN else case.most(outcome, count)
 
 
 def described(task):
@@ -154,13 +161,30 @@ def complaint(ask, *arguments, **named) -> str:
 
 
 def sectors(case, outcome, limit):
+    """Where blocks are not full, no more beyond the limit than in the course's own
+    answer, and one for each request: what it asks for may begin anywhere.
+    """
     most = {} if limit == "ideal" else {"at_most": limit}
-    return complaint(outcome.run.assert_coalesced, **most)
+    count = partial(sectors_beyond, **most)
+    spare = beside(case, outcome, lambda it: count(it) + added(requests(it)))
+    return complaint(outcome.run.assert_coalesced, **most) * (count(outcome) > spare)
+
+
+def sectors_beyond(outcome, at_most=0):
+    """How many sectors lines touch beyond the ideal, or beyond so many a request."""
+    rows = outcome.run.coalescing.by_line.values()
+    return sum(
+        max(it.sectors - max(it.ideal_sectors, at_most * it.requests), 0) for it in rows
+    )
+
+
+def conflicts_of(outcome):
+    return outcome.run.bank_conflicts.conflicts
 
 
 def conflicts(case, outcome, limit):
     run = outcome.run
-    found = run.bank_conflicts.conflicts
+    found, limit = conflicts_of(outcome), limit + beside(case, outcome, conflicts_of)
     if found <= limit:
         return ""
     where = complaint(run.assert_no_bank_conflicts)
@@ -197,10 +221,12 @@ def active(case, outcome, limit):
     """The share, and no more idle lanes than it leaves the course's own answer: busy
     lanes that do nothing of use would keep the share.
     """
-    if sentence := complaint(outcome.run.assert_no_divergence, at_least=limit):
-        return sentence
+    if outcome.trial.kind == EVEN:
+        if sentence := complaint(outcome.run.assert_no_divergence, at_least=limit):
+            return sentence
     lanes = case.most(outcome, lambda it: it.run.divergence.present_lanes)
     most = floor((1 - limit) * lanes)
+    most += beside(case, outcome, lambda it: added(idle_lanes(it)))
     idle = "{:,} lanes are idle, counted at each instruction"
     return beyond(idle_lanes(outcome), most, idle)
 
@@ -239,12 +265,13 @@ def float64(outcome):
 
 class Budget(NamedTuple):
     """A limit's words, and the function that says how a run exceeds it; what counts in
-    an outcome, where the limit is that of the first size.
+    an outcome, where the limit is that of the first size; at which sizes it is held.
     """
 
     words: str
     hold: Callable
     count: Callable | None = None
+    where: tuple = (EVEN, RAGGED, SMALLER, LARGER)
 
 
 def counted(words, parts, sentence, **more):
@@ -285,6 +312,7 @@ BUDGETS = {
         "active share: at least {}, and idle lanes are counted, too, so that busy work "
         "does not help",
         active,
+        where=(EVEN, LARGER),  # one warp of two ways is much of a small launch
     ),
     "operations": counted(
         "arithmetic operations",
@@ -298,9 +326,9 @@ BUDGETS = {
         "{:,} atomic operations on global memory",
     ),
     "shared_bytes": Budget(
-        "bytes of shared memory per block: at most {}", shared_bytes
+        "bytes of shared memory per block: at most {}", shared_bytes, where=(EVEN,)
     ),
-    "lines": Budget("lines changed: at most {}", lines),
+    "lines": Budget("lines changed: at most {}", lines, where=(EVEN,)),
 }
 MACHINE = {  # limits of `assemble`, in words
     "float64": "float64 instructions",

@@ -41,7 +41,8 @@ SPARE = 16  # instructions of a warp, for another way to an index
 LOOKED_UP = 16  # items of tuples, such as neighbours' offsets
 FLOAT64 = 4 * WARP_SIZE  # operations of a warp, as to divide by a whole number
 UNNAMED = 2  # times the answer's requests and sectors, where no budget names them
-TIMES_RAGGED = 2  # times the answer's, where blocks may be half full
+# times the answer's, where blocks may be half full; beyond the listed sizes most are
+TIMES_RAGGED, TIMES_LARGER = 2, 1.25
 SPREADS = {"block": 1.5, "warp": 3}  # times the answer's share, of the busiest
 SPREADS_OF_STORES = {"block": 1.5, "warp": 2}
 
@@ -205,20 +206,16 @@ def totals_of(task) -> tuple[list, list]:
 # ---------------------------------------------------------------- how they are held
 
 
-def times_of(task, kind, least=1, idle=TIMES_RAGGED) -> float:
-    """How many times the answer's totals an answer does not reach, at such a size."""
-    return max(task.work, least, 1 if kind == EVEN else idle)
-
-
 def times_where_idle(case, outcome) -> float:
     """How many times the answer's totals an answer may need where blocks are not full:
     as many as there are threads for each element, times those at the first size. One
     that clamps indices, and guards no load, does as much as for whole blocks.
     """
     if outcome.trial.kind == EVEN:
-        return TIMES_RAGGED
+        return 1
     here, first = (threads_each(it) for it in (outcome, case.outcomes[0]))
-    return max(TIMES_RAGGED, here / first)
+    least = TIMES_LARGER if outcome.trial.kind == LARGER else TIMES_RAGGED
+    return max(least, here / first)
 
 
 def threads_each(outcome) -> float:
@@ -227,7 +224,7 @@ def threads_each(outcome) -> float:
     return run.blocks * run.threads_per_block / prod(outcome.trial.size)
 
 
-def limit_of(total, task, outcome, best, idle=TIMES_RAGGED) -> int:
+def limit_of(total, task, outcome, best, idle=1) -> int:
     """The most of a total that an outcome may have, where the course's own is `best`.
 
     Twice as much in one half of what it does would be 1.5 times.
@@ -235,7 +232,7 @@ def limit_of(total, task, outcome, best, idle=TIMES_RAGGED) -> int:
     if total.times is not None:
         return total.times * best
     unnamed = total.named and total.named not in task.budget
-    times = times_of(task, outcome.trial.kind, UNNAMED if unnamed else 1, idle)
+    times = max(task.work, UNNAMED if unnamed else 1, idle)
     warps = outcome.run.blocks * warps_of_block(outcome)
     return max(ceil(times * best) - 1, 0) + total.spare * warps
 
@@ -255,8 +252,7 @@ def excess_of_share(case, outcome) -> str:
     its share small.
     """
     more = max(all_instructions(outcome) / case.most(outcome, all_instructions), 1)
-    idle = times_where_idle(case, outcome)
-    times = times_of(case.task, outcome.trial.kind, idle=idle)
+    times = max(case.task.work, times_where_idle(case, outcome))
     for who, spread in SPREADS.items():
         mine = instructions_of(outcome, who)
         enough = case.most(outcome, partial(instructions_of, who=who))
@@ -317,17 +313,20 @@ def warps_of_block(outcome) -> int:
 
 
 def sizes_of(case) -> list:
-    """The first run of each even size, that of the largest ragged one (in smaller ones
-    most threads have no element, and may as well compute something for nothing), and
-    those of larger sizes: what is slow there alone is slow.
+    """The first run of each even size, that of the largest ragged one, that of the
+    largest one between, if it has several blocks (in smaller ones most threads have no
+    element, and may as well compute something for nothing), and those of larger sizes:
+    what is slow there alone is slow.
     """
     even, of_kind = {}, {it: [] for it in (EVEN, RAGGED, SMALLER, LARGER, FAR)}
     for outcome in case.outcomes:
         of_kind[outcome.trial.kind].append(outcome)
     for outcome in of_kind[EVEN]:
         even.setdefault(outcome.trial.size, outcome)
-    ragged = sorted(of_kind[RAGGED], key=lambda it: prod(it.trial.size))
-    return [*even.values(), *ragged[-1:], *of_kind[LARGER]]
+    for kind in (RAGGED, SMALLER):
+        of_kind[kind].sort(key=lambda it: prod(it.trial.size))
+    between = [it for it in of_kind[SMALLER][-1:] if it.run.blocks > 1]
+    return [*even.values(), *of_kind[RAGGED][-1:], *between, *of_kind[LARGER]]
 
 
 # ---------------------------------------------------------------- in words
@@ -344,10 +343,10 @@ def described_totals(task):
         yield f"{joined(words)}: {most}{spare}"
     yield f"at the first size, about: {joined([*numbers_of(task, held)])}"
     if task.ragged:
-        times = f"less than {times_of(task, RAGGED):g} times these"
+        times = f"less than {max(task.work, TIMES_RAGGED):g} times these"
         yield (
-            f"at sizes that do not fill their blocks: {times}, and {TIMES_RAGGED} "
-            "times the other counts"
+            "at sizes that do not fill their blocks, up to the largest that is listed: "
+            f"{times}, and {TIMES_RAGGED} times the other counts"
         )
     (block, warp), (storing, stores) = (
         it.values() for it in (SPREADS, SPREADS_OF_STORES)

@@ -91,8 +91,9 @@ course's answer
     at the first size, about: 1,024 instructions, no requests to global memory, 8,192 \
 float64
         operations, no sectors and no atomic operations with fences
-    at sizes that do not fill their blocks: less than 2 times these, and 2 \
-times the other counts
+    at sizes that do not fill their blocks, up to the largest that is listed: less \
+than 2 times
+        these, and 2 times the other counts
     share of the busiest block and warp in the instructions: less than 1.5 and 3 times \
 that in the
         course's answer; in the stores: 1.5 and 2 times

@@ -285,7 +285,9 @@ def test_no_block_and_no_warp_has_the_work_of_others(mine, is_over):
 
 
 def test_a_limit_grows_and_shrinks_with_what_the_answer_needs():
-    """That of the first size holds there; elsewhere as many times as much."""
+    """That of the first size holds there; elsewhere as many times as much, and no less
+    room beyond what the answer needs.
+    """
     waits = {"first": 4, "larger": 10, "less": 2}
     first, *others = (
         SimpleNamespace(
@@ -301,7 +303,7 @@ def test_a_limit_grows_and_shrinks_with_what_the_answer_needs():
     for outcome, number in ((first, 4), *zip(others, (10, 2), strict=True)):
         assert "" == budgets.excess(needs, outcome, "barriers", 4)
         excess = budgets.excess(needs, outcome, "barriers", 3)
-        most = {4: "3 are", 10: "7.5 are", 2: "1.5 are"}[number]
+        most = {4: "3 are", 10: "7.5 are", 2: "1 is"}[number]
         assert f"A block waits at {number} barriers, and {most} allowed." == excess
 
 

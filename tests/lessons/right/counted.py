@@ -253,6 +253,12 @@ ANSWERS = {
         ],
     },
     "sixteen_at_once": {
+        "every second thread adds up": [
+            (
+                "if thread < 64:\n",
+                "if thread % 2 == 0:\n        thread //= 2\n",
+            )
+        ],
         "a loop over the words": """
             @cuda.jit
             def sixteen_at_once(counts, words):
