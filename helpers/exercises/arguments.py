@@ -18,6 +18,7 @@ class InOut(NamedTuple):
     array: np.ndarray
 
 
+POISON = 0xCD  # each byte of what is unwritten
 SMALL = 2  # bytes of whole numbers that stay as they are
 SCALES = 8  # the exponent, up or down
 
@@ -48,3 +49,30 @@ def numbers(rng, kind, low, high, shape) -> np.ndarray:
 def whole_size(size) -> tuple:
     """A size as a tuple."""
     return size if isinstance(size, tuple) else (size,)
+
+
+def held_by(argument):
+    """The value that a launch gets and may change."""
+    if isinstance(argument, Out):
+        cells = np.empty(argument.shape, argument.dtype)
+        np.ndarray(cells.nbytes, np.uint8, cells)[...] = POISON  # as unwritten memory
+        return cells
+    if isinstance(argument, InOut):
+        return argument.array.copy("K")
+    return argument.copy("K") if isinstance(argument, np.ndarray) else argument
+
+
+def plain(argument):
+    """An argument as the specification gets it."""
+    if isinstance(argument, InOut):
+        return argument.array.copy()
+    return argument
+
+
+def shaken(argument, seed):
+    """Likewise, each float as the next one, up or down."""
+    given = plain(argument)
+    if getattr(given, "dtype", None) is None or given.dtype.kind != "f":
+        return given
+    up = np.random.default_rng(seed).random(given.shape) < 0.5
+    return np.nextafter(given, np.where(up, np.inf, -np.inf).astype(given.dtype))

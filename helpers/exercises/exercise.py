@@ -105,20 +105,22 @@ class Write(Exercise):
     several by name. `even` are sizes of whole blocks, the first of which is held to the
     budget; `ragged` all others. The judge draws larger ones from its seed, along each
     axis two to three times the largest that is listed: within `limits`, and multiples
-    of `multiple`, so all else must hold for any such size. `work` times the answer's
-    own instructions are allowed; `captured` elements of arrays may come from outside.
-    Elements of the inputs `fixed` do not change by themselves, as those of row
-    pointers. Of the inputs `ordered` only the order matters, or the distances, as for
-    a maximum: they may be stretched and moved. `setup` stands above the kernel;
-    `answer`, `others` and `wrong` are its texts: another answer, as good in another
-    shape, is pairs of old and new, made in the answer, or a whole text alone; a wrong
-    one is a reason and then the same. The most that one answer needs is the measure.
+    of `multiple`, so all else must hold for any such size. With `any_block` one launch
+    has blocks of another shape. `work` times the answer's own instructions are allowed;
+    `captured` elements of arrays may come from outside. Elements of the inputs `fixed`
+    do not change by themselves, as those of row pointers. Of the inputs `ordered` only
+    the order matters, or the distances, as for a maximum: they may be stretched and
+    moved. `setup` stands above the kernel; `answer`, `others` and `wrong` are its
+    texts: another answer, as good in another shape, is pairs of old and new, made in
+    the answer, or a whole text alone; a wrong one is a reason and then the same. The
+    most that one answer needs is the measure.
     """
 
     kind = "write"
     even, ragged = (), ()
     limits: tuple = ()  # of each axis, and None where the text sets none
     multiple = 1
+    any_block = False
     budget: dict = {}
     partial = 0.5  # of the points, for a right answer over its budget
     work = 1.5

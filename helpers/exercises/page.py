@@ -172,9 +172,12 @@ def launches_of(task):
     names = [it.arg for it in function.args.args]
     if used(function).isdisjoint(names):
         yield f"`[{shown}]` with each size"
-        return
-    yield f"`[{shown}]` with `{', '.join(names)} = {', '.join(map(str, size))}`"
-    yield rule_of(function)
+    else:
+        values = ", ".join(map(str, size))
+        yield f"`[{shown}]` with `{', '.join(names)} = {values}`"
+        yield rule_of(function)
+    if task.any_block:
+        yield "one launch has blocks of another shape"
 
 
 def rule_of(function) -> str:

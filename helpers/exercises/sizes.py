@@ -165,3 +165,21 @@ def beyond(rng, most, limit, bound=0) -> int:
     top = min(top, limit or top)
     least = least if least < top else max(most, bound)
     return int(rng.integers(least, top)) + 1 if least < top else most
+
+
+def in_other_blocks(blocks, threads, *others):
+    """A launch that reaches as far along each axis, and a block farther: of blocks that
+    have half as many threads along the first, and twice as many along the second.
+    """
+    shape = np.ravel(threads)
+    other = np.array([shape[0] // 2, *2 * shape[1:2], *shape[2:]])
+    if np.prod(other) < WARP_SIZE:
+        other[0] = 2 * shape[0]
+    blocks = -(-np.ravel(blocks) * shape // other) + 1
+    return *(as_size(it) for it in (blocks, other)), *others
+
+
+def as_size(numbers):
+    """Numbers as a launch has them."""
+    one, *others = map(int, numbers)
+    return (one, *others) if others else one

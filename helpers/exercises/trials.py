@@ -18,11 +18,12 @@ from math import sqrt
 import numpy as np
 from numba import cuda
 
-from helpers.exercises.arguments import InOut, Out, whole_size
+from helpers.exercises.arguments import InOut, Out, held_by, plain, whole_size
 from helpers.exercises.drawn.special import with_special_values
 from helpers.exercises.sizes import (
     busiest_block,
     far_size,
+    in_other_blocks,
     larger_sizes,
     smaller_sizes,
 )
@@ -32,7 +33,6 @@ from thirty_two_lanes.emulator import emulate
 from thirty_two_lanes.frontend.kernels import argument_names
 
 TURNS = 60_000  # iterations of a warp's loops, for inputs of some thousand elements
-POISON = 0xCD
 # kinds of sizes
 EVEN, RAGGED, SMALLER, LARGER, FAR = "even", "ragged", "smaller", "larger", "far"
 # where numbers are whose order matters
@@ -54,11 +54,13 @@ class Trial:
     side: str = ""  # one of SIDES, or WHOLE
     like: object = None  # a trial that is like it, where numbers are whole
     special: bool = False  # has it values that are hardly ever drawn?
+    turned: bool = False  # have its blocks another shape?
 
     @cached_property
     def launch(self):
         """What stands in the brackets."""
-        return self.task.launch(*self.size)
+        launch = self.task.launch(*self.size)
+        return in_other_blocks(*launch) if self.turned else launch
 
     @cached_property
     def expected(self) -> dict:
@@ -180,7 +182,7 @@ def listed_trials(task, seed) -> list[Trial]:
     drawn[1] = with_whole_numbers(drawn[1], like=drawn[0])
     changed = one_element_changed(drawn[0], drawn[1])
     first, second, *others = in_turn(drawn)
-    return [first, second, changed, *others]
+    return [first, second, replace(changed, turned=task.any_block), *others]
 
 
 def in_turn(trials) -> list[Trial]:
@@ -362,35 +364,8 @@ def one_element_changed(first, other) -> Trial:
     return Trial(first.task, first.size, arguments, EVEN, 7)
 
 
-def held_by(argument):
-    """The value that a launch gets and may change."""
-    if isinstance(argument, Out):
-        cells = np.empty(argument.shape, argument.dtype)
-        np.ndarray(cells.nbytes, np.uint8, cells)[...] = POISON  # as unwritten memory
-        return cells
-    if isinstance(argument, InOut):
-        return argument.array.copy("K")
-    return argument.copy("K") if isinstance(argument, np.ndarray) else argument
-
-
 def wrapped(values, dtype):
     """Whole numbers in a type of whole numbers; all else as it is."""
     values = np.asarray(values)
     both_whole = values.dtype.kind in "iu" and dtype.kind in "iu"
     return values.astype(dtype) if both_whole else values
-
-
-def plain(argument):
-    """An argument as the specification gets it."""
-    if isinstance(argument, InOut):
-        return argument.array.copy()
-    return argument
-
-
-def shaken(argument, seed):
-    """Likewise, each float as the next one, up or down."""
-    given = plain(argument)
-    if getattr(given, "dtype", None) is None or given.dtype.kind != "f":
-        return given
-    up = np.random.default_rng(seed).random(given.shape) < 0.5
-    return np.nextafter(given, np.where(up, np.inf, -np.inf).astype(given.dtype))

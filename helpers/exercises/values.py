@@ -11,9 +11,9 @@ from helpers.checking.check import check
 from helpers.checking.excerpt import excerpt
 from helpers.checking.summands import lacking
 from helpers.checking.tolerance import tolerance_for
-from helpers.exercises.arguments import Out
+from helpers.exercises.arguments import POISON, Out, plain, shaken
 from helpers.exercises.sources import tree_of
-from helpers.exercises.trials import FAR, LARGER, POISON, plain, shaken
+from helpers.exercises.trials import FAR, LARGER
 from thirty_two_lanes.core import ir
 from thirty_two_lanes.core.hardware import WARP_SIZE
 

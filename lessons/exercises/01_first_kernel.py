@@ -16,7 +16,7 @@ class Affine(Write):
     multiplies it by `factor`, and then $words `offset`.
     """
 
-    stars, points = 1, 2
+    stars, points, any_block = 1, 2, True
     choices = {
         "ufunc": ("add", "subtract"),
         "type": ("float32", "int32", "uint32"),
@@ -116,7 +116,7 @@ class Blend(Write):
     `out` is $words pixel `i` of `a` and pixel `i` of `b`.
     """
 
-    stars, points = 1, 2
+    stars, points, any_block = 1, 2, True
     choices = {
         "ufunc": ("maximum", "minimum", "multiply"),
         "type": ("float32", "int32"),
@@ -216,7 +216,7 @@ class FixGuard(Fix):
     others. Fix it; one line is enough.
     """
 
-    stars, points = 1, 2
+    stars, points, any_block = 1, 2, True
     choices = {
         "guard": ("i <= out.size", "i < x.size", "i < cuda.gridsize(1)"),
         "ufunc": ("subtract", "add", "multiply"),

@@ -13,7 +13,7 @@ class AddBias(Write):
     element of `bias`. One thread takes one element.
     """
 
-    stars, points = 2, 3
+    stars, points, any_block = 2, 3, True
     choices = {
         "line": ("column", "row"),
         "type": ("float32", "int32", "uint32"),
@@ -108,7 +108,7 @@ class GridStride(Write):
     blocks differs from launch to launch, so let the kernel ask for it.
     """
 
-    stars, points = 2, 3
+    stars, points, any_block = 2, 3, True
     choices = {
         "ufunc": ("minimum", "maximum"),
         "type": ("float32", "int32"),
@@ -233,7 +233,7 @@ class EverySecond(Write):
     The number of requests is yours to choose.
     """
 
-    stars, points = 3, 4
+    stars, points, any_block = 3, 4, True
     choices = {
         "first": (1, 0),
         "type": ("float32", "int32"),

@@ -74,7 +74,7 @@ class TwoWays(SpeedUp):
     does that, and each warp executes both branches. Bring it within its budget.
     """
 
-    stars, points = 2, 3
+    stars, points, any_block = 2, 3, True
     choices = {"grows": (0, 1), "steps": (24, 20), "rate": (0.05, 0.02)}
     even, ragged = (256, 384), (1, 2, 33, 151, 255)
     setup = "ROUNDS = $steps"

@@ -14,7 +14,7 @@ class WarpSum(Write):
     shorter. All numbers are positive.
     """
 
-    stars, points = 2, 3
+    stars, points, any_block = 2, 3, True
     choices = {"ufunc": ("add", "maximum"), "type": ("float32", "int32")}
     even, ragged = (512, 128), (1, 33, 96, 1000)
     budget, work = {"requests": 32, "shared_bytes": 0}, 2

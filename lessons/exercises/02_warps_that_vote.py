@@ -14,7 +14,7 @@ class CountAbove(Write):
     is one: it adds k to `count[0]`, and no other thread comes between.
     """
 
-    stars, points = 2, 3
+    stars, points, any_block = 2, 3, True
     choices = {
         "ufunc": ("greater", "less", "greater_equal"),
         "type": ("float32", "int32"),
@@ -127,7 +127,7 @@ class RaySphere(Write):
     only touches a sphere meets it.
     """
 
-    stars, points = 3, 4
+    stars, points, any_block = 3, 4, True
     choices = {"front": (True, False), "far": (1000, 500)}
     even, ragged = ((256, 6), (128, 3)), ((1, 1), (65, 2), (100, 7), (33, 5))
     budget, work = {"active": 0.95}, 2
@@ -248,7 +248,7 @@ class GiveUp(Write):
     it writes $limit for all of them. In any other warp each thread walks to its end.
     """
 
-    stars, points = 3, 5
+    stars, points, any_block = 3, 5, True
     choices = {"limit": (8, 7, 10)}
     even, ragged, work = (192, 64), (1, 33, 70, 150), 2
     setup = """

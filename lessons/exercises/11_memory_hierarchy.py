@@ -70,7 +70,7 @@ class TwoChains(SpeedUp):
     ways in one loop. The limit on instructions leaves no room for a second one.
     """
 
-    stars, points = 2, 3
+    stars, points, any_block = 2, 3, True
     choices = {
         "ufunc": ("maximum", "minimum", "add"),
         "type": ("uint32", "int32"),

@@ -13,7 +13,7 @@ class NBody(Write):
     request for each body that a thread looks at.
     """
 
-    stars, points = 3, 5
+    stars, points, any_block = 3, 5, True
     choices = {"power": (1.5, 2.0), "threads": (32, 64)}
     even, ragged = (64, 32), (1, 33, 50)
     rtol, work = 1e-4, 2.5

@@ -83,7 +83,7 @@ class Mirror(SpeedUp):
     sectors than they need. Load each element once, and store it once.
     """
 
-    stars, points = 1, 2
+    stars, points, any_block = 1, 2, True
     choices = {
         "axis": (1, 0),
         "type": ("float32", "int32", "uint32"),
@@ -212,7 +212,7 @@ class SeveralEach(Fix):
     two lines.
     """
 
-    stars, points = 2, 3
+    stars, points, any_block = 2, 3, True
     lines = 2
     choices = {
         "each": (4, 2, 8),

@@ -13,7 +13,7 @@ class Embedding(Write):
     `words[i]`. Where that is negative there is no word, and all of the row is $empty.
     """
 
-    stars, points = 2, 3
+    stars, points, any_block = 2, 3, True
     choices = {
         "empty": (0, 1),
         "type": ("float32", "int32"),

@@ -15,7 +15,7 @@ class TakeApart(SpeedUp):
     need. Load each number once.
     """
 
-    stars, points = 2, 3
+    stars, points, any_block = 2, 3, True
     work = 20  # so that a tile in shared memory is an answer, too
     choices = {
         "order": ((0, 1, 2, 3), (3, 0, 1, 2), (1, 0, 3, 2)),

@@ -14,7 +14,7 @@ class RowSums(Write):
     warps than rows are left.
     """
 
-    stars, points = 2, 3
+    stars, points, any_block = 2, 3, True
     choices = {
         "ufunc": ("square", "abs"),
         "type": ("float32", "int32"),

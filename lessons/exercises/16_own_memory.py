@@ -107,7 +107,7 @@ class Cubic(SpeedUp):
     global memory, and nothing else from there.
     """
 
-    stars, points = 2, 3
+    stars, points, any_block = 2, 3, True
     choices = {
         "weights": ([2, -3, 5, 7], [3, 5, -2, 4], [-4, 3, 6, -5]),
         "threads": (128, 64),
@@ -215,7 +215,7 @@ class ColumnWindow(SpeedUp):
     them once.
     """
 
-    stars, points, work = 3, 4, 2
+    stars, points, work, any_block = 3, 4, 2, True
     choices = {
         "ufunc": ("add", "maximum", "minimum"),
         "type": ("float32", "int32"),

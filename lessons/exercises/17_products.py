@@ -13,7 +13,7 @@ class MatVec(Write):
     Load each number of `x` once for all $each rows of the warp, not once for each row.
     """
 
-    stars, points = 3, 4
+    stars, points, any_block = 3, 4, True
     choices = {"each": (2, 4), "warps": (4, 2)}
     even, ragged = ((32, 96), (16, 64)), ((1, 1), (17, 33), (35, 31))
 
@@ -142,7 +142,7 @@ class Csr(Write):
     `starts[i + 1]`. A row may be empty. There are 32 threads for each row.
     """
 
-    stars, points = 3, 5
+    stars, points, any_block = 3, 5, True
     choices = {"ufunc": ("add", "subtract"), "warps": (4, 2, 8)}
     even, ragged = ((32, 110), (16, 96)), ((1, 1), (5, 33), (19, 70))
     budget = {"sectors": 6, "loads": {"values": 1, "columns": 1}}

@@ -62,7 +62,7 @@ class ColumnEnds(SpeedUp):
     back to a number, nobody knows whether a cache still has it. Load each number once.
     """
 
-    stars, points = 2, 3
+    stars, points, any_block = 2, 3, True
     choices = {
         "ufunc": ("subtract", "add"),
         "type": ("float32", "int32"),

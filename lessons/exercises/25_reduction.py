@@ -153,7 +153,7 @@ class RowArgmax(Write):
     shared memory.
     """
 
-    stars, points = 2, 3
+    stars, points, any_block = 2, 3, True
     choices = {"which": ("largest", "smallest"), "type": ("float32", "int32")}
     even, ragged = ((40, 128), (36, 64)), ((1, 1), (3, 31), (5, 33), (7, 100))
     budget = {"sectors": "ideal", "loads": {"a": 1}, "shared_bytes": 0}

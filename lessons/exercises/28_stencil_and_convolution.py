@@ -91,7 +91,7 @@ class WalkDown(SpeedUp):
     needed again in registers.
     """
 
-    stars, points = 2, 3
+    stars, points, any_block = 2, 3, True
     choices = {"rows": (16, 8), "type": ("float32", "int32")}
     ragged = (1, 1), (37, 70), (9, 33)
     setup = "ROWS = $rows"

@@ -88,7 +88,7 @@ class NoFloat64(Fix):
     one line.
     """
 
-    stars, points = 1, 2
+    stars, points, any_block = 1, 2, True
     choices = {
         "slip": ("float32(0)", "float32(3)", "float32(1)", "float32(2)"),
     }

@@ -204,7 +204,7 @@ class UpsideDown(Fix):
     behind both, and fix it.
     """
 
-    stars, points, lines = 1, 2, 1
+    stars, points, lines, any_block = 1, 2, 1, True
     budget = {"lines": 1, "sectors": 4}
     choices = {"type": ("float32", "int32")}
     even, ragged = ((64, 64), (32, 128)), ((1, 1), (33, 70), (90, 20))

@@ -109,7 +109,7 @@ class ThreeRows(SpeedUp):
     times. Load each once.
     """
 
-    stars, points = 2, 3
+    stars, points, any_block = 2, 3, True
     choices = {"rows": (16, 8), "type": ("float32", "int32")}
     setup = "ROWS = $rows\nFIRST, SECOND, THIRD = (1, -2, 3), (2, 4, -1), (-3, 1, 2)"
     ragged = (1, 1), (37, 70), (9, 33)

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from helpers.exercises import sizes, sources, trials
-from helpers.exercises.arguments import numbers
+from helpers.exercises import sizes, sources
+from helpers.exercises.arguments import POISON, numbers
 from helpers.exercises.bounds.numbers import numbers_written, own_numbers
 from helpers.exercises.judging import JudgedKernel
 from helpers.exercises.trials import trials_of
@@ -114,7 +114,7 @@ def test_outputs_are_unwritten_when_a_kernel_starts():
     trial = trials_of(TASK, 1)[0]
     held = trial.held()
 
-    assert {trials.POISON} == set(held["out"].tobytes())
+    assert {POISON} == set(held["out"].tobytes())
     assert np.array_equal(trial.arguments["a"], held["a"])
     assert not np.shares_memory(trial.arguments["a"], held["a"])
 

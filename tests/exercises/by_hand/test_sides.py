@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from helpers.exercises import trials
-from helpers.exercises.arguments import InOut, Out
+from helpers.exercises.arguments import POISON, InOut, Out
 from helpers.exercises.reasons import Summand, allowed, beyond
 from helpers.exercises.trials import SIDES, Trial, one_element_changed, stretched
 from tests.exercises.specimen import PairSums
@@ -160,7 +160,7 @@ def test_an_argument_is_held_as_a_copy_and_an_output_as_unwritten():
     held = trials.held_by(Out((2, 3), "i4"))
 
     assert ((2, 3), np.dtype("i4")) == (held.shape, held.dtype)
-    assert {trials.POISON} == set(held.tobytes())
+    assert {POISON} == set(held.tobytes())
     for argument in (a, InOut(a)):
         copy = trials.held_by(argument)
         assert copy.flags.f_contiguous and not np.shares_memory(copy, a)

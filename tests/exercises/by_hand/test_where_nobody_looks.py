@@ -1,9 +1,12 @@
-"""What is dear where nobody looks: where blocks are not full, between listed sizes."""
+"""What is dear, or wrong, where nobody looks: where blocks are not full, between listed
+sizes, and in blocks of another shape.
+"""
 
 import pytest
 
 from helpers.exercises import sources
 from helpers.exercises.catalogue import exercise
+from helpers.exercises.sizes import in_other_blocks
 
 ONE_FOR_ALL = """
     if out.size < 1000 and out.size % 128:
@@ -23,6 +26,17 @@ CASES = {  # the exercise, the reason, and what is another in its answer
     "one thread does all": (
         *("affine", "over_budget:work", "\n    if i < out.size:", ONE_FOR_ALL),
     ),
+    "blocks of 128": (
+        *("affine", "wrong", "cuda.grid(1)"),
+        "128 * cuda.blockIdx.x + cuda.threadIdx.x",
+    ),
+    "blocks of 8 rows": (
+        *("add_bias", "race", "col, row = cuda.grid(2)"),
+        "col, row = cuda.grid(1), 8 * cuda.blockIdx.y + cuda.threadIdx.y",
+    ),
+    "64 threads in a block": (
+        *("grid_stride", "wrong", "cuda.gridsize(1)", "64 * cuda.gridDim.x"),
+    ),
 }
 
 
@@ -41,3 +55,24 @@ def test_an_answer_is_held_where_nobody_looks(name, reason, edits):
     verdict = task.judge(task.kernel(text), 1)
 
     assert reason == verdict.reason, verdict.text
+
+
+@pytest.mark.parametrize(
+    "launch, other",
+    [
+        ((4, 128), (9, 64)),
+        ((2, 32), (2, 64)),
+        (((2, 8), (32, 8)), ((5, 5), (16, 16))),
+        ((3, 64, 0, 256), (7, 32, 0, 256)),
+    ],
+)
+def test_other_blocks_reach_as_far_along_each_axis(launch, other):
+    """And one block farther, so that there are not as many threads in all."""
+    assert other == in_other_blocks(*launch)
+
+
+def test_the_page_says_that_blocks_may_have_another_shape():
+    """Where it does not, a kernel may count on the launch that it shows."""
+    told = "one launch has blocks of another shape"
+    assert told in repr(exercise("affine"))
+    assert told not in repr(exercise("relay"))

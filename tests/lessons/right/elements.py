@@ -50,7 +50,7 @@ ANSWERS = {
         "a return": """
             @cuda.jit
             def blend(out, a, b):
-                i = cuda.threadIdx.x + 64 * cuda.blockIdx.x
+                i = cuda.threadIdx.x + cuda.blockDim.x * cuda.blockIdx.x
                 if not i < a.size: return
                 out[i] = $blended
         """,
@@ -283,7 +283,7 @@ ANSWERS = {
         "indices by hand": [
             (
                 "col, row = cuda.grid(2)",
-                "col = cuda.threadIdx.x + 32 * cuda.blockIdx.x\n"
+                "col = cuda.threadIdx.x + cuda.blockDim.x * cuda.blockIdx.x\n"
                 "    row = cuda.threadIdx.y + cuda.blockDim.y * cuda.blockIdx.y",
             )
         ],

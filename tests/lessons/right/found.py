@@ -246,7 +246,7 @@ ANSWERS = {
         "indices by hand": [
             (
                 "cuda.grid(2)",
-                "32 * cuda.blockIdx.x + cuda.threadIdx.x, "
+                "cuda.blockDim.x * cuda.blockIdx.x + cuda.threadIdx.x, "
                 "cuda.threadIdx.y + cuda.blockIdx.y * cuda.blockDim.y",
             ),
         ],
