@@ -352,11 +352,11 @@ def is_constant(case) -> bool:
 
 def praise(case) -> str:
     """What the points are for."""
-    trials = [*case.listed, *case.drawn]  # those that any kernel meets
+    met = [it for it in case.outcomes if it.trial.kind != FAR]  # by any kernel
     lacking = unheld(case.task)
     kept = [it.replace("_", " ") for it in case.task.budget if it not in lacking]
     within = f", within its budget ({', '.join(kept)})" if kept else ""
-    right = f"Right in {len(trials)} launches of different sizes{within}."
+    right = f"Right in {len(met)} launches of different sizes{within}."
     if not lacking:
         return right
     return f"{right} Not checked without NVIDIA's compiler: {', '.join(lacking)}."

@@ -52,6 +52,13 @@ def smaller_sizes(task, seed):
         yield tuple(int(it) * task.multiple for it in size)
 
 
+def empty_sizes(task):
+    """For each axis, a size of no extent along it."""
+    size = np.array(whole_size(task.even[-1]))
+    for axis in range(size.size):
+        yield tuple(int(it) for it in put(size, axis, 0))
+
+
 def far_size(task, seed, numbers, outcome, listed):
     """A size beyond all that a kernel's numbers may count along the axis on which that
     of an outcome is larger; None where it is beyond them, or where none is affordable.

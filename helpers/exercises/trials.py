@@ -10,6 +10,7 @@ difference is too small to count.
 """
 
 import warnings
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from inspect import signature
@@ -22,10 +23,12 @@ from helpers.exercises.arguments import InOut, Out, held_by, plain, whole_size
 from helpers.exercises.drawn.special import with_special_values
 from helpers.exercises.sizes import (
     busiest_block,
+    empty_sizes,
     far_size,
     in_other_blocks,
     larger_sizes,
     smaller_sizes,
+    threads_at,
 )
 from helpers.exercises.variants import generator
 from thirty_two_lanes.core.errors import BarrierError, ExplainedError, NoProgressError
@@ -53,7 +56,7 @@ class Trial:
     order: int  # the seed of the warps' order
     side: str = ""  # one of SIDES, or WHOLE
     like: object = None  # a trial that is like it, where numbers are whole
-    special: bool = False  # has it values that are hardly ever drawn?
+    special: bool = False  # has it what is hardly ever drawn, values or a size?
     turned: bool = False  # have its blocks another shape?
 
     @cached_property
@@ -205,7 +208,22 @@ def drawn_trials(task, seed) -> list[Trial]:
     # zeros of the third stay where they are
     sides = [0 if it is trials[2] else it.order % len(SIDES) for it in trials]
     both = zip(trials, sides, strict=True)
-    return [stretched(it, SIDES[side]) for it, side in both]
+    trials = [stretched(it, SIDES[side]) for it, side in both]
+    empty = (
+        empty_trial(task, size, seed, order)
+        for order, size in enumerate(empty_sizes(task), start=listed + len(trials))
+    )
+    return [*trials, *filter(None, empty)]
+
+
+def empty_trial(task, size, seed, order):
+    """One of no extent along an axis; None where no block or no element of an output is
+    left, or where the exercise does not provide for it and ends in an error.
+    """
+    with suppress(Exception), warnings.catch_warnings(action="ignore"):
+        found = replace(trial(task, size, SMALLER, seed, order), special=True)
+        outputs = found.expected.values()
+        return found if threads_at(task, size) and any(map(np.size, outputs)) else None
 
 
 def far_trials(task, seed, numbers, outcomes) -> list[Trial]:

@@ -1,5 +1,5 @@
 """What is dear, or wrong, where nobody looks: where blocks are not full, between listed
-sizes, and in blocks of another shape.
+sizes, in blocks of another shape, and where there is nothing to do.
 """
 
 import pytest
@@ -36,6 +36,13 @@ CASES = {  # the exercise, the reason, and what is another in its answer
     ),
     "64 threads in a block": (
         *("grid_stride", "wrong", "cuda.gridsize(1)", "64 * cuda.gridDim.x"),
+    ),
+    "no column": (
+        *("row_sums", "tail", "row < out.size:", "row < out.size and a.shape[1] > 0:"),
+    ),
+    "no step": (
+        *("two_chains", "tail", "for _ in range(steps):"),
+        "if steps < 1:\n            one = other\n        for _ in range(steps):",
     ),
 }
 
