@@ -42,7 +42,7 @@ LOOKED_UP = 16  # items of tuples, such as neighbours' offsets
 FLOAT64 = 4 * WARP_SIZE  # operations of a warp, as to divide by a whole number
 UNNAMED = 2  # times the answer's requests and sectors, where no budget names them
 # times the answer's, where blocks may be half full; beyond the listed sizes most are
-TIMES_RAGGED, TIMES_LARGER = 2, 1.25
+TIMES_RAGGED, TIMES_LARGER = 2, 1.1
 SPREADS = {"block": 1.5, "warp": 3}  # times the answer's share, of the busiest
 SPREADS_OF_STORES = {"block": 1.5, "warp": 2}
 
