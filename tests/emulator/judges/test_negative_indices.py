@@ -66,7 +66,17 @@ def test_one_negative_index_is_reported_in_the_singular():
 
     text = run.warnings[0].text
     assert "a negative index of `a` counts from its end; it is -1, in thread 0" in text
-    assert "by the whole index: where it says `[i - 1]`, by `if i - 1 >= 0`" in text
+    assert text.endswith("If that is not intended, guard this line, `if t - 1 >= 0:`")
+
+
+def test_an_index_of_no_known_source_is_guarded_in_general():
+    """What the source would name."""
+    names = {"cuda": cuda}
+    exec("def back(a, out):\n    t = cuda.grid(1)\n    out[t] = a[t - 1]", names)
+
+    run = emulate(cuda.jit(names["back"]))[1, 32](zeros(32), zeros(32))
+
+    assert "where it says `[i - 1]`, by `if i - 1 >= 0`" in run.warnings[0].text
 
 
 LAST, BACK = -1, 2

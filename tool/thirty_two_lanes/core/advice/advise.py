@@ -53,7 +53,8 @@ def advised(function, tables, stopped=None) -> dict:
     error that ended the launch.
     """
     found = tables.get("races", ()), tables.get("barriers"), tables.get("uninitialised")
-    if not any(found) and not getattr(found[0], "minor", ()):
+    told = any(it.about for it in tables.get("warnings", ()))
+    if not any(found) and not told and not getattr(found[0], "minor", ()):
         return tables
     rows = tables["divergence"].by_line
     split = {site.line for site, row in rows.items() if row.splits}
@@ -70,6 +71,10 @@ def advised(function, tables, stopped=None) -> dict:
     ):
         found = tables[name]
         tables[name] = type(found)(it._replace(**told(it)) for it in found)
+    warned = tables["warnings"]
+    tables["warnings"] = type(warned)(
+        it.advised(_on_index(layouts, it)) for it in warned
+    )
     return tables
 
 
@@ -115,6 +120,16 @@ def _on_unwritten(layouts, found):
     if layout is None or layout.missed:
         return None
     return unwritten.edit_on(layout, found.array, found.space)
+
+
+def _on_index(layouts, warning):
+    """Advice on a warning about an index, None on any other."""
+    layout = warning.about and layouts.of(warning.about.site)
+    if layout is None:
+        return None
+    if isinstance(warning.about, bounds.Wrapping):
+        return bounds.on_wrap(layout, warning.about)
+    return bounds.on_short_grid(layout, warning.about)
 
 
 def advice_on_barriers(function, sites):

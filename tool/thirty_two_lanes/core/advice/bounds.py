@@ -1,12 +1,13 @@
-"""What to do about an index outside its array: the guard that is missing, or the one
-that is wrong by one.
+"""What to do about an index outside its array, or one that wraps: the guard that is
+missing, or the one that is wrong by one, or two indices to swap.
 """
 
 import ast
 from typing import NamedTuple
 
-from thirty_two_lanes.core.advice import overrun
+from thirty_two_lanes.core.advice import overrun, swapped
 from thirty_two_lanes.core.advice.edit import Advice
+from thirty_two_lanes.core.advice.ends import indices_of, lower, upper
 from thirty_two_lanes.core.advice.patterns import elements
 from thirty_two_lanes.core.advice.varying import array_of, calls_in, names_in
 
@@ -15,27 +16,49 @@ LOOSE = {ast.Gt: ast.GtE, ast.Lt: ast.LtE}  # one that returns
 SIGNS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 
 
+class Wrapping(NamedTuple):
+    """An index that is negative and counts from the end of its axis."""
+
+    site: object
+    array: str
+    kind: str
+    axis: int
+
+
 class Outside(NamedTuple):
     """An index outside its array: the site and the array's name, "load", "store" or
-    "atomic", the axis, how many there are, the index and the axis's size; how far it
-    is below zero as an unsigned number.
+    "atomic", the axis, the index and the array's shape; how far it is below zero as an
+    unsigned number; the launch's threads in a block, and blocks, along each axis.
     """
 
     site: object
     array: str
     kind: str
     axis: int
-    ndim: int
     index: int
-    size: int
+    shape: tuple[int, ...]
     below: int = 0
+    block_dim: tuple[int, ...] = (1, 1, 1)
+    grid_dim: tuple[int, ...] = (1, 1, 1)
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The size of the axis."""
+        return self.shape[self.axis]
 
     @property
     def length(self) -> str:
         """The size in the kernel's words."""
-        if self.ndim == 1:
-            return f"{self.array}.size"
-        return f"{self.array}.shape[{self.axis}]"
+        return self.length_of(self.axis)
+
+    def length_of(self, axis) -> str:
+        """The size of an axis in the kernel's words."""
+        return f"{self.array}" + (".size" if self.ndim == 1 else f".shape[{axis}]")
 
 
 def advice_on(layout, outside) -> Advice | None:
@@ -43,10 +66,13 @@ def advice_on(layout, outside) -> Advice | None:
     statement = layout.at(outside.site.line)
     if statement is None or outside.size == 0:
         return None
-    slices = _slices(statement, outside)
+    slices = _whole_slices(statement, outside)
     found = {ast.unparse(it[outside.axis]): it[outside.axis] for it in slices}
     if not found or any(isinstance(it, ast.Slice) for it in found.values()):
         return None
+    advice = swapped.advice_on(layout, slices, outside)
+    if advice:
+        return advice
     if len(found) == 1 and outside.index == outside.size:
         advice = _off_by_one(layout, statement, *found.values())
         if advice:
@@ -55,17 +81,15 @@ def advice_on(layout, outside) -> Advice | None:
         advice = overrun.advice_on(layout, statement, found, outside)
         if advice:
             return advice
-    tests = [it for it in map(_inside, [outside] * len(found), found.values()) if it]
-    if len(tests) != len(found):
+    tests = _inside(layout, slices, outside)
+    if tests is None:
         return None
-    if outside.index >= outside.size and not outside.below:
-        tests = _on_all_axes(layout, slices, outside)
-    known = [ast.unparse(it) for it in _asked(layout, statement)]
-    test = " and ".join([it for it in tests if it not in known] or tests)
+    test = _not_asked(layout, statement, tests)
     guard = f"guard this line, `if {test}:`"
     own = not any(overrun.is_moved(layout, it) for it in found.values())
     if own and outside.index >= outside.size and not outside.below:
-        guard = f"let the threads beyond the end do nothing: `if {test}:`"
+        ends = "ends" if ">= 0" in test else "end"
+        guard = f"let the threads beyond the {ends} do nothing: `if {test}:`"
     if outside.index < 0:
         guard = f"a negative index counts from the end; this one goes too far: {guard}"
     return Advice(guard, _guarded(layout, statement, test))
@@ -79,34 +103,69 @@ def _asked(layout, statement):
             yield from it.test.values if both else [it.test]
 
 
-def _inside(outside, index):
-    """The condition under which an index is inside, at the end where it is not."""
-    if outside.below:
-        if isinstance(index, ast.BinOp) and isinstance(index.op, ast.Sub):
-            return f"{ast.unparse(index.left)} >= {ast.unparse(index.right)}"
+def on_wrap(layout, wrapping) -> Advice | None:
+    """What keeps an index from being negative, where it counts from the end."""
+    statement = layout.at(wrapping.site.line)
+    slices = _slices(statement, wrapping) if statement else []
+    axes = max(map(len, slices), default=0)
+    slices = [it for it in slices if len(it) == axes > wrapping.axis]
+    if not slices:
         return None
-    if outside.index < 0:
-        return f"{_in_brackets(index)} >= 0"
-    return f"{_in_brackets(index)} < {outside.length}"
+    test = _not_asked(layout, statement, _not_negative(slices, wrapping.axis))
+    return Advice(f"if that is not intended, guard this line, `if {test}:`")
 
 
-def _on_all_axes(layout, slices, outside):
-    """The conditions for the ends of all axes along which threads differ: where one has
-    no guard, another hardly has.
+def on_short_grid(layout, outside) -> Advice | None:
+    """What to do where a grid ends before its array: swap two indices, if those are
+    why; None where it is too small.
     """
+    statement = layout.at(outside.site.line)
+    slices = _whole_slices(statement, outside) if statement else []
+    return swapped.advice_on(layout, slices, outside)
+
+
+def _not_asked(layout, statement, tests) -> str:
+    """Conditions as one, without those that are asked already."""
+    known = [ast.unparse(it) for it in _asked(layout, statement)]
+    return " and ".join([it for it in tests if it not in known] or tests)
+
+
+def _inside(layout, slices, outside):
+    """The conditions under which all indices are inside, at the ends where they may not
+    be, of all axes along which threads differ: where one has no guard, another hardly
+    has. None where the source does not show them.
+    """
+    if outside.below:
+        return _above_what_is_taken(slices, outside)
+    if outside.index < 0:
+        return _not_negative(slices, outside.axis)
     tests = []
-    for axes in slices:
-        for axis, index in enumerate(axes):
-            wanted = axis == outside.axis or layout.varying(index)
-            if wanted and not isinstance(index, ast.Slice):
-                tests.append(_inside(outside._replace(axis=axis), index))
+    for group in indices_of(slices):
+        first = group[0]
+        if first.axis == outside.axis or layout.varying(first.node):
+            tests += [*lower([group]), *upper([group], outside.length_of)]
+    return tests
+
+
+def _not_negative(slices, axis):
+    """The conditions under which no index is negative, as one of an axis was."""
+    groups = indices_of(slices)
+    here = [it for it in groups if it[0].axis == axis]
+    return lower(groups) if lower(here) else lower(here, of_all=True)
+
+
+def _above_what_is_taken(slices, outside):
+    """The conditions for the differences of unsigned numbers, if they are such."""
+    found = [axes[outside.axis] for axes in slices]
+    if not all(isinstance(getattr(it, "op", None), ast.Sub) for it in found):
+        return None
+    tests = (f"{ast.unparse(it.left)} >= {ast.unparse(it.right)}" for it in found)
     return list(dict.fromkeys(tests))
 
 
-def _in_brackets(index):
-    text = ast.unparse(index)
-    loose = isinstance(index, ast.IfExp | ast.BoolOp | ast.Compare)
-    return f"({text})" if loose else text
+def _whole_slices(statement, outside):
+    """Those that name an element, with an index for each axis."""
+    return [it for it in _slices(statement, outside) if len(it) == outside.ndim]
 
 
 def _slices(statement, outside):
@@ -122,8 +181,7 @@ def _slices(statement, outside):
         if isinstance(statement, ast.AugAssign) and outside.kind == "load":
             found += elements(statement.target, outside.array, ast.Store)
         slices = [it.slice for it in found if isinstance(it.value, ast.Name)]
-    by_axis = [it.elts if isinstance(it, ast.Tuple) else [it] for it in slices]
-    return [axes for axes in by_axis if len(axes) == outside.ndim]
+    return [it.elts if isinstance(it, ast.Tuple) else [it] for it in slices]
 
 
 def _own_parts(statement):

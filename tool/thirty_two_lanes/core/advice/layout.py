@@ -75,6 +75,10 @@ class Layout:
         path = self.paths[statement]
         return [it.statement for it in path[::-1] if isinstance(it.statement, kinds)]
 
+    def that_set(self, name):
+        """The statements that set a variable."""
+        return [it for it in self.paths if name in names_set(_own(it))]
+
     # ---------------------------------------------------- barriers that are there
 
     def waits(self, statement, warp=False) -> bool:
@@ -217,6 +221,13 @@ def last_line(statement) -> int:
     head = statement.iter if isinstance(statement, ast.For) else statement
     head = getattr(head, "test", head)
     return getattr(head, "end_lineno", statement.lineno)
+
+
+def _own(statement):
+    """A statement, or what one with a body sets itself."""
+    if not hasattr(statement, "body"):
+        return statement
+    return getattr(statement, "target", ast.Module([], []))
 
 
 def named(statement, line=None) -> str:

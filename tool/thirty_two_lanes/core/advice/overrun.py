@@ -71,18 +71,11 @@ def _is_length(layout, node, outside):
     if outside.ndim == 1:
         lengths.add(f"{outside.array}.size")
     if isinstance(node, ast.Name):
-        set_by = [it for it in layout.paths if node.id in names_set(_head(it))]
+        set_by = layout.that_set(node.id)
         if len(set_by) != 1 or not isinstance(set_by[0], ast.Assign):
             return False
         return ast.unparse(set_by[0].value) in lengths
     return ast.unparse(node) in lengths
-
-
-def _head(statement):
-    """A statement, or what one with a body sets itself."""
-    if not hasattr(statement, "body"):
-        return statement
-    return getattr(statement, "target", ast.Module([], []))
 
 
 def _moved(layout, statement, indices, outside):

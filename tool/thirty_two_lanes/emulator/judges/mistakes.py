@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from thirty_two_lanes.core.advice.bounds import Outside, Wrapping
 from thirty_two_lanes.core.errors import wrapped
 from thirty_two_lanes.core.source import Site
 from thirty_two_lanes.core.words import Finding, raised
@@ -39,7 +40,7 @@ MOST_LINES = 12  # to name in a sentence
 
 class LineWarning(NamedTuple):
     """A line and a sentence; a note states a fact, not a mistake; `also` are other
-    lines that the sentence is about.
+    lines that the sentence is about. Of the index in `about` the source says more.
     """
 
     site: Site
@@ -47,6 +48,7 @@ class LineWarning(NamedTuple):
     text: str
     note: bool = False
     also: tuple[int, ...] = ()
+    about: Wrapping | Outside | None = None
 
     @property
     def line(self) -> int:
@@ -61,6 +63,13 @@ class LineWarning(NamedTuple):
         remedy = self.text.partition(". ")[2] if level == "wrong" else ""
         advice = f"{raised(self.text)}."
         return Finding(level, self.site, topic, self.text, advice, remedy=remedy)
+
+    def advised(self, advice):
+        """The same with what the source advises, if it does."""
+        if advice is None:
+            return self
+        fact = self.text.partition(". ")[0]
+        return self._replace(text=f"{fact}. {raised(advice.sentence)}")
 
     def __repr__(self):
         return wrapped(f"line {self.line}: {self.text}\n    {self.site.text}")
@@ -133,6 +142,7 @@ class Mistakes:
                 f"{first.block}, and means element {first.element} along axis "
                 f"{first.axis}. If that is not intended, guard this line by the whole "
                 "index: where it says `[i - 1]`, by `if i - 1 >= 0`",
+                about=Wrapping(site, array, first.reference.kind, first.axis),
             )
 
     def _of_overflows(self):
@@ -167,7 +177,8 @@ class Mistakes:
         ]
         for traffic, sites in self.reuse.stores.items():
             shape = traffic.allocation.shape
-            for axes in permutations(range(len(shape))) if len(shape) <= 3 else ():
+            ways = permutations(reversed(range(len(shape))))  # x along rows first
+            for axes in ways if len(shape) <= 3 else ():
                 threads = [sizes[axis] for axis in axes]
                 short = [
                     n
@@ -175,8 +186,26 @@ class Mistakes:
                     if 1 < t < s  # of one thread an axis is not what is meant
                 ]
                 if short and self._ends_early(traffic, threads, short, sizes):
-                    yield _uncovered(min(sites), traffic, short[0], threads)
+                    yield self._uncovered_by(min(sites), traffic, axes, short[0])
                     break
+
+    def _uncovered_by(self, site, traffic, axes, axis):
+        """The warning of an array that goes on behind the threads along an axis."""
+        name, shape, grid = traffic.name, traffic.allocation.shape, axes[axis]
+        launched = self.start.block_dim, self.start.grid_dim
+        threads = int(launched[0][grid]) * int(launched[1][grid])
+        along, elements = "", f"{shape[axis]:,} elements"
+        if len(shape) > 1:
+            along, elements = f" along {'xyz'[grid]}", f"{elements} along axis {axis}"
+        facts = site, name, "store", axis, threads, shape, 0
+        return LineWarning(
+            site,
+            "grid",
+            f"the grid has {threads:,} threads{along}, and `{name}` has {elements}: "
+            f"the last {shape[axis] - threads:,} are never stored to. Launch more "
+            f"blocks{along}: `(n + threads - 1) // threads`",
+            about=Outside(*facts, *(tuple(map(int, it)) for it in launched)),
+        )
 
     def _ends_early(self, traffic, threads, short, sizes) -> bool:
         """Does each thread store to one element, and the array go on behind them?"""
@@ -238,18 +267,6 @@ class Mistakes:
                 "`cuda.to_device`",
                 note=True,
             )
-
-
-def _uncovered(site, traffic, axis, threads):
-    size = traffic.allocation.shape[axis]
-    along = f" along axis {axis}" if len(threads) > 1 else ""
-    return LineWarning(
-        site,
-        "grid",
-        f"the grid has {threads[axis]:,} threads{along}, and `{traffic.name}` has "
-        f"{size:,} elements: the last {size - threads[axis]:,} are never stored to. "
-        f"Launch more blocks: `(n + threads - 1) // threads`",
-    )
 
 
 _CAUSES = {

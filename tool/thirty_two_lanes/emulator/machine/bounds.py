@@ -97,8 +97,9 @@ def out_of_bounds(warp, reference, array, indices, axis, active):
     size = shape[axis]
     most = f"the last index is {size - 1}" if size else "there is no index"
     below = _below_zero(index[axis], indices[axis].dtype)
-    kind, ndim = reference.kind, len(shape)
-    outside = Outside(site, name, kind, axis, ndim, index[axis], size, below)
+    facts = site, name, reference.kind, axis, index[axis], shape, below
+    launched = (tuple(map(int, dim)) for dim in (warp.block_dim, warp.grid_dim))
+    outside = Outside(*facts, *launched)
     remedy = _remedy(outside, array.space)
     error = KernelIndexError(
         f"line {site.line} {verb} {name}[{written}], but `{name}` has shape "

@@ -56,7 +56,8 @@ def _record(record, names):
     site = _site(fields.pop("site"))
     if "advice" in fields:
         fields["advice"] = record.remedy
-    fields.pop("edit", None)
+    for name in ("edit", "about"):  # what advice is made of
+        fields.pop(name, None)
     return {**site, **{k: _plain(v) for k, v in fields.items()}}
 
 

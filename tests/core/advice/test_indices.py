@@ -1,0 +1,135 @@
+"""Advice on indices, followed to the letter: what it says is put into the kernel."""
+
+import re
+
+import numpy as np
+import pytest
+
+from helpers import emulate
+from tests.core.advice.telling import made
+from thirty_two_lanes.core.errors import KernelIndexError
+
+ROWS, COLUMNS = 40, 60
+GUARD = re.compile(r"`if (.*):`")
+
+
+def arrays():
+    values = np.arange(ROWS * COLUMNS, dtype=np.float32).reshape(ROWS, COLUMNS)
+    return values, np.zeros_like(values)
+
+
+def looked_at(text):
+    """What a launch of a thread for each element says and stores."""
+    values, out = arrays()
+    try:
+        run = emulate(made(text))[(4, 3), (16, 16)](values, out)
+    except KernelIndexError as error:
+        return [str(error)], out
+    return [it.text for it in run.warnings if not it.note], out
+
+
+COPY = """
+def copy(a, out):
+    {}
+    if {}:
+        out[x, y] = a[x, y]
+"""
+
+
+@pytest.mark.parametrize(
+    "guard",
+    [
+        "x < a.shape[0] and y < a.shape[1]",
+        "y < a.shape[0] and x < a.shape[1]",
+        "True",
+    ],
+)
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        "x, y = cuda.grid(2)",
+        "x = cuda.grid(2)[0]; y = cuda.grid(2)[1]",
+        "x, y = (cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x,"
+        " cuda.threadIdx.y + 16 * cuda.blockIdx.y)",
+    ],
+)
+def test_swapped_indices_are_to_be_swapped(numbers, guard):
+    """Whatever the guard asks: too few are stored to, or an index is outside."""
+    text = COPY.format(numbers, guard)
+    (sentence,), _ = looked_at(text)
+
+    assert "`x` has 64 values and `y` 48, and `" in sentence
+    assert "has shape (40, 60). Swap `x` and `y`" in sentence
+    told = GUARD.search(sentence)[1]
+    mended = text.replace("[x, y]", "[y, x]").replace(f"if {guard}:", f"if {told}:")
+    sentences, out = looked_at(mended)
+    assert [] == sentences
+    assert (out == arrays()[0]).all()
+
+
+@pytest.mark.parametrize(
+    "index, told_of",
+    [("y, x", "do nothing: `if y < "), ("y, x * 1", "do nothing: `if y < ")],
+)
+def test_indices_in_the_right_order_are_not_to_be_swapped(index, told_of):
+    """They lack a guard alone."""
+    text = COPY.format("x, y = cuda.grid(2)", "True").replace("x, y]", f"{index}]")
+    (sentence,), _ = looked_at(text)
+
+    assert told_of in sentence and "wap" not in sentence
+
+
+def test_a_grid_that_is_too_small_is_told_along_which_axis():
+    """x goes along the rows, where the counts leave both ways open."""
+    text = COPY.format("x, y = cuda.grid(2)", "y < a.shape[0] and x < a.shape[1]")
+    kernel = made(text.replace("[x, y]", "[y, x]"))
+    run = emulate(kernel)[(3, 3), (16, 16)](*arrays())
+
+    (warning, *_) = run.warnings
+    assert "48 threads along x, and `out` has 60 elements along axis 1" in warning.text
+    assert warning.text.endswith(
+        "Launch more blocks along x: `(n + threads - 1) // threads`"
+    )
+
+
+STENCIL = """
+def stencil(a, out):
+    x, y = cuda.grid(2)
+    if y < a.shape[0] and x < a.shape[1]:
+        out[y, x] = {}
+"""
+FOUR = "a[y, x - 1] + a[y, x + 1] + a[y - 1, x] + a[y + 1, x]"
+
+
+@pytest.mark.parametrize(
+    "value, guard",
+    [
+        (
+            FOUR,
+            "y - 1 >= 0 and y + 1 < a.shape[0] and x - 1 >= 0 and x + 1 < a.shape[1]",
+        ),
+        ("a[y, x - 1] - a[y - 1, x]", "y - 1 >= 0 and x - 1 >= 0"),
+        ("a[y, x - 1] - a[y, x]", "x - 1 >= 0"),
+        ("a[y - 41, x] - a[y, x - 61]", "y - 41 >= 0 and x - 61 >= 0"),
+        ("a[y + 2, x] - a[y + 1, x]", "y + 2 < a.shape[0]"),
+    ],
+)
+def test_neighbours_are_guarded_at_each_end_that_needs_it(value, guard):
+    """The one that is furthest out along each axis, at its own end."""
+    text = STENCIL.format(value)
+    sentences, _ = looked_at(text)
+
+    assert guard == GUARD.search(sentences[-1])[1]
+    line = f"out[y, x] = {value}"
+    mended = text.replace(line, f"if {guard}:\n            {line}")
+    assert [] == looked_at(mended)[0]
+
+
+def test_an_index_of_its_own_name_is_guarded_by_it():
+    """Not by what it is made of."""
+    text = STENCIL.format("a[y, before]").replace(
+        "    if", "    before = x - 1\n    if"
+    )
+    (sentence,), _ = looked_at(text)
+
+    assert sentence.endswith("guard this line, `if before >= 0:`")

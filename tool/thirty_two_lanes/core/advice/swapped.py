@@ -1,0 +1,135 @@
+"""What to do about an array whose axes are indexed in the wrong order, `a[x, y]` where
+x goes along its columns: the launch's extents say it, the source names the two.
+"""
+
+import ast
+from typing import NamedTuple
+
+from thirty_two_lanes.core.advice.edit import Advice
+from thirty_two_lanes.core.advice.ends import indices_of, upper
+from thirty_two_lanes.core.advice.varying import names_in
+
+AXES = "xyz"
+
+
+class ThreadNumber(NamedTuple):
+    """A thread's own number along an axis, in its block or in the whole grid."""
+
+    axis: int
+    in_grid: bool
+
+    def extent(self, outside) -> int:
+        """How many there are in the launch."""
+        threads = outside.block_dim[self.axis]
+        return threads * outside.grid_dim[self.axis] if self.in_grid else threads
+
+
+def advice_on(layout, slices, outside) -> Advice | None:
+    """Advice to swap the failing axis and another one, where the launch has threads
+    for the array in that order and not in the one that is written.
+    """
+    for axes in slices if outside.ndim > 1 else ():
+        numbers = [_number(layout, it) for it in axes]
+        for other in range(len(axes)):
+            if _are_swapped(numbers, outside.axis, other, outside):
+                return _advice(axes, numbers, *sorted((outside.axis, other)), outside)
+    return None
+
+
+def _are_swapped(numbers, axis, other, outside):
+    """Do the threads along two axes fit the other one each, and not their own?"""
+    one, two = numbers[axis], numbers[other]
+    if one is None or two is None or one.axis == two.axis:
+        return False
+    threads = one.extent(outside), two.extent(outside)
+    sizes = outside.shape[axis], outside.shape[other]
+    fits, fits_swapped = (
+        all(t >= s for t, s in zip(threads, those, strict=True))
+        for those in (sizes, sizes[::-1])
+    )
+    return fits_swapped and not fits
+
+
+def _advice(axes, numbers, one, other, outside):
+    swapped = list(axes)
+    swapped[one], swapped[other] = swapped[other], swapped[one]
+    texts = [ast.unparse(it) for it in swapped]
+    first, second = texts[other], texts[one]
+    ends = [numbers[it].extent(outside) for it in (one, other)]
+    guard = " and ".join(upper(indices_of([swapped]), outside.length_of))
+    return Advice(
+        f"two indices are swapped: `{first}` has {ends[0]:,} values and `{second}` "
+        f"{ends[1]:,}, and `{outside.array}` has shape {outside.shape}. Swap `{first}` "
+        f"and `{second}` in all lines that use them so, "
+        f"`{outside.array}[{', '.join(texts)}]`, and guard them by `if {guard}:`"
+    )
+
+
+def _number(layout, node) -> ThreadNumber | None:
+    """The thread's number that an index is, or is a fixed distance from."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
+        if isinstance(node.right, ast.Constant):
+            return _number(layout, node.left)
+    parts = _parts(layout, node)
+    if parts is None or len({axis for _, axis in parts}) != 1:
+        return None
+    kinds, ((_, axis), *_) = {kind for kind, _ in parts}, parts
+    known = {"grid": True, "threadIdx": False, "blockIdx threadIdx": True}
+    in_grid = known.get(" ".join(sorted(kinds)))
+    return None if in_grid is None else ThreadNumber(axis, in_grid)
+
+
+def _parts(layout, node, seen=()):
+    """What of the launch an expression is a sum of: ("threadIdx", axis) and so on; None
+    where it is something else. Of a product, only what differs between blocks.
+    """
+    if isinstance(node, ast.Name):
+        made = None if node.id in seen else _definition(layout, node.id)
+        return None if made is None else _parts(layout, made, (*seen, node.id))
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+        return _of_grid(node.value, node.slice.value)
+    if isinstance(node, ast.Call):
+        return _of_grid(node, 0) if _axes_of_grid(node) == 1 else None
+    if isinstance(node, ast.Attribute):
+        *_, kind, axis = ["", *names_in(node)]
+        known = kind in ("threadIdx", "blockIdx") and axis in AXES
+        return {(kind, AXES.index(axis))} if known else None
+    if not isinstance(node, ast.BinOp):
+        return None
+    parts = [_parts(layout, it, seen) for it in (node.left, node.right)]
+    if isinstance(node.op, ast.Mult):
+        of_block = [
+            it for it in parts if it and {kind for kind, _ in it} == {"blockIdx"}
+        ]
+        return of_block[0] if len(of_block) == 1 else None
+    if isinstance(node.op, ast.Add) and None not in parts:
+        return parts[0] | parts[1]
+    return None
+
+
+def _axes_of_grid(call) -> int:
+    """The number of axes that a call of `cuda.grid` asks for, 0 for any other call."""
+    is_it = names_in(call.func)[-1:] == ["grid"] and len(call.args) == 1
+    count = call.args[0] if is_it else None
+    return count.value if isinstance(count, ast.Constant) else 0
+
+
+def _of_grid(node, axis):
+    is_it = isinstance(node, ast.Call) and isinstance(axis, int)
+    return {("grid", axis)} if is_it and 0 <= axis < _axes_of_grid(node) else None
+
+
+def _definition(layout, name):
+    """The expression that a variable is set to, if one statement alone sets it."""
+    set_by = layout.that_set(name)
+    if len(set_by) != 1 or not isinstance(set_by[0], ast.Assign):
+        return None
+    (target, *more), value = set_by[0].targets, set_by[0].value
+    if isinstance(target, ast.Name):
+        return None if more else value
+    names = [getattr(it, "id", None) for it in getattr(target, "elts", ())]
+    if name not in names:
+        return None
+    if isinstance(value, ast.Tuple):
+        return value.elts[names.index(name)]
+    return ast.Subscript(value, ast.Constant(names.index(name)), ast.Load())
