@@ -57,6 +57,7 @@ FAILURES = {
         )
         for kind, words, advice in (
             ("left", "reads lanes 16 to 18, which have ended", "guard what follows"),
+            ("past", "reads lanes 16 to 18, which skip this line", "out of the `if`"),
             ("outside", "reads lanes 16 to 18, which its mask", "Name in the mask"),
             ("absent", "reads lanes 16 to 18, which the block does", "whole warps"),
             ("unnamed", "lanes 16 to 18 call it, and thei", "exactly the lanes that"),

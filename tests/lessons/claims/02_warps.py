@@ -415,7 +415,7 @@ CLAIMS = {
         hangs.recorded()["mask_names_too_many"] == "not" and hangs.SECONDS == 20
     ),
     "six lanes of the last warp would be missing": lambda it: (
-        "reads lanes 26 to 31, which have ended"
+        "reads lanes 26 to 31, which skip this line"
         in said(sums_in_a_guard, 2, 128, it.sums, it.a)
     ),
 }

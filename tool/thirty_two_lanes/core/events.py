@@ -250,8 +250,9 @@ class StrayLanes(NamedTuple):
     """Lanes that a warp function should not have read, or been called by.
 
     `callers` are lanes, (lanes, blocks or 1), and `lanes` those that they read: not in
-    their mask ("outside"), returned ("left") or never there ("absent"). Or the callers
-    are "unnamed" by their own mask, and `lanes` are they themselves.
+    their mask ("outside"), returned ("left"), come "past" the line to the kernel's end,
+    or never there ("absent"). Or the callers are "unnamed" by their own mask, and
+    `lanes` are they themselves.
     """
 
     site: Site

@@ -19,7 +19,9 @@ from thirty_two_lanes.emulator.judges.printing import Listed
 
 LEAVE_ALONE = {
     "outside": "Name in the mask all lanes that execute this line and are read",
-    "left": "Let all lanes of the warp come to this line, and guard what follows",
+    "left": "Let no lane return before this line, and guard what follows",
+    "past": "Move this line out of the `if` or the loop, so that all lanes of the warp "
+    "come to it, and guard what follows",
     "absent": "Launch whole warps of 32 threads, or read only lanes that exist",
     "unnamed": "Name in the mask exactly the lanes that execute this line, "
     "`0xFFFFFFFF` for all 32",
@@ -29,8 +31,9 @@ LEAVE_ALONE = {
 class Stray(NamedTuple):
     """A line with lanes that are read and must not be, or call and must not.
 
-    `kind` says that they are "outside" the reader's mask, have "left", are "absent"
-    from the block, or call "unnamed" by their mask; `count` is of the callers.
+    `kind` says that they are "outside" the reader's mask, have "left", came "past" the
+    line, are "absent" from the block, or call "unnamed" by their mask; `count` is of
+    the callers.
     """
 
     site: Site
@@ -49,13 +52,14 @@ class Stray(NamedTuple):
     def text(self) -> str:
         """What these lanes are, in words."""
         lanes, several = words_of(self.lanes), len(self.lanes) > 1
-        has = "have" if several else "has"
+        has, skip = ("have", "skip") if several else ("has", "skips")
         unnamed = f"{lanes} calls it, and its own mask does not name it"
         if several:
             unnamed = f"{lanes} call it, and their own mask does not name them"
         return {
             "outside": f"reads {lanes}, which its mask does not name",
             "left": f"reads {lanes}, which {has} ended",
+            "past": f"reads {lanes}, which {skip} this line",
             "absent": f"reads {lanes}, which the block does not have",
             "unnamed": unnamed,
         }[self.kind]

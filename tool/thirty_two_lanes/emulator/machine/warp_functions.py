@@ -138,15 +138,34 @@ def emit_strays(warp, active, site, mask, lane):
     absent = exist >> lane & 1 == 0
     outside = mask_bits(mask) >> lane & 1 == 0
     left = there >> lane & 1 == 0
+    left = left & ~outside & ~absent
+    past = left & _came_past(warp, lane) if left.any() else left
     kinds = {
         "absent": absent,
         "outside": outside & ~absent,
-        "left": left & ~outside & ~absent,
+        "left": left & ~past,
+        "past": past,
     }
     for kind, strays in kinds.items():
         if (strays & readers).any():
             for listener in listeners:
                 listener(StrayLanes(site, kind, strays & readers, lane, warp.who))
+
+
+def _came_past(warp, lane):
+    """Which of these lanes have gone on to the kernel's end, with no `return`?"""
+    if warp.left_at is None:
+        return False
+    code = warp.batch.launch.program.code
+    ends = [pc for pc in np.unique(warp.left_at).tolist() if pc >= 0]
+    past = [pc for pc in ends if not _leaves(code[pc].ending.site)]
+    here = np.isin(warp.left_at, past)
+    return np.take_along_axis(here, np.broadcast_to(lane, here.shape), axis=0)
+
+
+def _leaves(site) -> bool:
+    """Does a line end whoever comes to it?"""
+    return not {"return", "raise"}.isdisjoint(site.text.split())
 
 
 def _holding(active, mask, predicate):

@@ -98,8 +98,8 @@ class Warp:
         self._retry(self.arriving.copy())
 
     def note_left(self, pc, active):
-        """Remember where threads returned, for barriers at which they are missing."""
-        if self.batch.has_barriers:
+        """Remember where threads returned, for barriers and shuffles that miss them."""
+        if self.batch.has_barriers or self.listeners["stray_lanes"]:
             if self.left_at is None:
                 self.left_at = np.full((WARP_SIZE, self.blocks), -1, np.int32)
             self.left_at[whole(active, self.left_at.shape)] = pc
