@@ -297,3 +297,86 @@ def asked(kind, *blocks, order):
     return Access(
         reference, "shared", int32, cells, None, len(blocks), {}, who=who, step=4
     )
+
+
+@cuda.jit
+def beside(a, out):
+    """Each thread loads its own cell, and reads its two neighbours'."""
+    tile = cuda.shared.array(66, float32)
+    i, t = cuda.grid(1), cuda.threadIdx.x
+    tile[t + 1] = a[i]
+    cuda.syncthreads()
+    out[i] = tile[t] + tile[t + 2]
+
+
+@cuda.jit
+def around(a, out):
+    """The same in two axes."""
+    tile = cuda.shared.array((18, 10), float32)
+    x, y = cuda.grid(2)
+    tx, ty = cuda.threadIdx.x, cuda.threadIdx.y
+    tile[ty + 1, tx + 1] = a[y, x]
+    cuda.syncthreads()
+    out[y, x] = tile[ty, tx + 1] + tile[ty + 2, tx + 1]
+    out[y, x] += tile[ty + 1, tx]
+
+
+@pytest.mark.parametrize(
+    "kernel, launch, shape, cells",
+    [
+        (beside, (2, 64), 128, "In block 0 these are `tile[0]` and `tile[65]`"),
+        (
+            *(around, ((3, 2), (8, 16)), (32, 24)),
+            "In block (0, 0) these are `tile[0, 1:9]` and `tile[17, 1:9]`",
+        ),
+    ],
+)
+def test_the_cells_of_a_halo_are_named(kernel, launch, shape, cells):
+    """And that the block has too few threads for one cell each."""
+    arrays = np.ones((2, *np.atleast_1d(shape)), np.float32)
+
+    found = emulate(kernel)[launch](*arrays).uninitialised
+
+    remedy = found[0].finding.remedy
+    assert f"{cells}. The block has " in remedy
+    assert "let the threads at the rim load these cells as well" in remedy
+    assert f"wrote; i{cells[1:]}" in " ".join(repr(found[0]).split())
+
+
+@pytest.mark.parametrize("slot, names", [(0, "`cells[48:64]`"), (3, "`cells[48:64]`")])
+def test_cells_are_named_where_threads_are_enough(slot, names):
+    """Of the first block that reads some, and with no word about threads."""
+
+    @cuda.jit
+    def some(out):
+        cells = cuda.shared.array(64, float32)
+        t = cuda.threadIdx.x
+        if t < 48 or cuda.blockIdx.x < slot:
+            cells[t] = t
+        cuda.syncthreads()
+        out[cuda.grid(1)] = cells[63 - t]
+
+    (found,) = emulate(some)[5, 64](np.zeros(320)).uninitialised
+
+    assert found.finding.remedy.endswith(f"In block {slot} these are {names}")
+
+
+def test_elements_of_a_device_array_are_named():
+    """By their indices, in its own shape."""
+
+    @cuda.jit
+    def column(a, out):
+        out[cuda.threadIdx.x] = a[cuda.threadIdx.x, 1]
+
+    (found,) = emulate(column)[1, 8](new(8, 3), np.zeros(8)).uninitialised
+
+    assert found.finding.remedy.endswith(". These are `a[:, 1]`")
+
+
+def test_bytes_of_elements_are_not_named():
+    """Their addresses are none of an element's."""
+    (found,) = emulate(made_of_bytes)[1, 32](np.zeros(32, np.int64)).uninitialised
+    assert "`whole[1:32]`" in found.cells
+
+    (found,) = emulate(seen_as_bytes)[1, 32](np.zeros(32, np.int64)).uninitialised
+    assert "" == found.cells

@@ -7,15 +7,16 @@ the first is reported; which lane's bytes are which in a local array that is fil
 part and then seen as elements of another size.
 """
 
+import math
 from bisect import bisect
-from math import gcd
 from typing import NamedTuple
 
 import numpy as np
 
 from thirty_two_lanes.core.advice.edit import Edit
-from thirty_two_lanes.core.errors import wrapped
+from thirty_two_lanes.core.errors import coordinates, wrapped
 from thirty_two_lanes.core.events import Warps
+from thirty_two_lanes.core.regions import Place, regions_in_words
 from thirty_two_lanes.core.source import Site
 from thirty_two_lanes.core.words import Finding, counted, raised
 from thirty_two_lanes.emulator.judges.judge import Kind, Registration
@@ -23,6 +24,7 @@ from thirty_two_lanes.emulator.judges.printing import Listed
 from thirty_two_lanes.emulator.judges.races.clocks import active_rows, split
 
 NONE = np.zeros(0, np.int64)
+OWNER = (1 << 32) - 1  # of a cell's number, its block
 WRITE_FIRST = {
     "shared": "store to each cell first, and wait at a barrier before this line",
     "local": "give each cell a value before this line",
@@ -39,6 +41,8 @@ class Uninitialised(NamedTuple):
     space: str
     count: int
     edit: Edit | None = None  # one that gives them a value, where the source shows it
+    cells: str = ""  # those of the first block, in words
+    short: str = ""  # that a block has fewer threads than the array has cells, in words
 
     @property
     def line(self) -> int:
@@ -50,7 +54,7 @@ class Uninitialised(NamedTuple):
         """What a report says of it."""
         cells = counted(self.count, "cell")
         what = f"reads {cells} of {self.space} `{self.array}` that nobody wrote"
-        remedy = WRITE_FIRST.get(self.space, "write it first")
+        remedy = self._remedy
         topic = "shared memory" if self.space == "shared" else "memory hierarchy"
         return Finding(
             "wrong",
@@ -66,8 +70,21 @@ class Uninitialised(NamedTuple):
         cells = "cell" if self.count == 1 else "cells"
         return wrapped(
             f"line {self.line} reads {self.count:,} {cells} of {self.space} "
-            f"`{self.array}` that nobody wrote\n    {self.site.text}"
+            f"`{self.array}` that nobody wrote{f'; {self.cells}' * bool(self.cells)}"
+            f"\n    {self.site.text}"
         )
+
+    @property
+    def _remedy(self):
+        remedy = WRITE_FIRST.get(self.space, "write it first")
+        if self.cells:
+            remedy += f". {raised(self.cells)}"
+        if self.short:
+            remedy += (
+                f". {self.short}: let the threads at the rim load these cells as well, "
+                "or all threads go on in a loop"
+            )
+        return remedy
 
 
 class UninitialisedReads(Listed):
@@ -154,7 +171,7 @@ class Unwritten:
 
     def _follow(self, *sizes):
         """Follow elements of these sizes in bytes, too."""
-        unit = gcd(self.unit, *sizes)
+        unit = math.gcd(self.unit, *sizes)
         if self.unit and unit < self.unit:
             self.marks = np.repeat(self.marks, self.unit // unit, axis=0)
         self.unit = unit
@@ -206,10 +223,12 @@ class Initialisation:
         self.batches = {}  # by first block, and by warp for local memory: Unwritten
         self.starts, self.arrays = [], {}  # device arrays: marks of unwritten bytes
         self.found = {}  # by line, array and space: the cells, as numbers
+        self.start, self.places = None, {}  # where arrays are, by name and space
 
     def listeners(self) -> dict:
         """Its listeners, by topic."""
         return {
+            "launch": self.begin,
             "allocation": self.allocation,
             "global": lambda access: self.in_global([access]),
             "shared": self.in_block,
@@ -218,8 +237,15 @@ class Initialisation:
             "end": self.end,
         }
 
+    def begin(self, start):
+        """Note the shape of the launch."""
+        self.start = start
+
     def allocation(self, allocation):
-        """Note a device array that is unwritten, at least in part."""
+        """Note a device array that is unwritten, at least in part; and where it is."""
+        key = allocation.name, allocation.space
+        if key not in self.places:
+            self.places[key] = Place.of(allocation)
         start = allocation.start
         if allocation.unwritten is not None and start not in self.arrays:
             self.starts.insert(bisect(self.starts, start), start)
@@ -281,9 +307,34 @@ class Initialisation:
 
     def table(self) -> UninitialisedReads:
         """What was read before it was written, line by line."""
-        found = [Uninitialised(*key, len(it)) for key, it in self.found.items()]
+        found = [
+            Uninitialised(*key, len(it), **self._in_words(*key[1:], it))
+            for key, it in self.found.items()
+        ]
         found.sort(key=lambda u: (u.site.file, u.line, u.array))
         return UninitialisedReads(found)
+
+    def _in_words(self, array, space, numbers) -> dict:
+        """Which cells of the first block these are, and whether threads are too few."""
+        place, where, short = self.places.get((array, space)), "", ""
+        if place is None:
+            return {}
+        if space == "shared":
+            block = int((numbers & OWNER).min())
+            numbers = numbers[numbers & OWNER == block] >> 37
+            where = f"in block {coordinates(block, self.start.grid_dim)} "
+            threads = int(np.prod(self.start.block_dim))
+            if 0 < len(numbers) <= place.size - threads:
+                short = (
+                    f"The block has {counted(threads, 'thread')} and `{array}` "
+                    f"{place.size:,} cells"
+                )
+        mask = place.marked(numbers)
+        if mask is None:
+            return {}
+        is_one = np.count_nonzero(mask) == 1
+        cells = f"{where}{'this is' if is_one else 'these are'} "
+        return {"cells": cells + regions_in_words(array, mask), "short": short}
 
 
 def _times_and_columns(access):
