@@ -257,3 +257,32 @@ def test_a_barrier_is_not_advised_into_a_branch():
 
     races = [it for it in sentences if it.startswith("Put `cuda.syncthreads()`")]
     assert races and all("and end the `if` of line " in it for it in races)
+
+
+@pytest.mark.parametrize(
+    "lines, place",
+    [
+        ("s[t] = a[t]\n    u[t] = a[t]", "between line 6 and line 7"),
+        ("u[t] = a[t]\n    s[t] = a[t]", "between line 6 and line 7"),
+        (
+            "for _ in range(2):\n        s[t] = a[t]\n        u[t] = a[t]\n"
+            "        cuda.syncthreads()\n        {}",
+            "between line 9 and line 6 of the loop's next iteration",
+        ),
+    ],
+)
+def test_two_races_that_one_barrier_mends_have_one_sentence(lines, place):
+    """Of two warps and within one: no `syncwarp` beside a barrier of the block."""
+    use = "out[t] += s[63 - t] + u[t ^ 1]"
+    lines = lines.replace("{}", use) if "{}" in lines else f"{lines}\n    {use}"
+    text = f"""
+def kernel(a, out):
+    s = cuda.shared.array(64, float32)
+    u = cuda.shared.array(64, float32)
+    t = cuda.threadIdx.x
+    {lines}
+"""
+    sentences = told(made(text), (1, 64), ones(), ones())
+
+    races = {it for it in sentences if it.startswith("Put ")}
+    assert races == {f"Put `cuda.syncthreads()` {place}"}

@@ -5,7 +5,7 @@ device functions that it calls.
 from dataclasses import replace
 from functools import cached_property
 
-from thirty_two_lanes.core.advice import bounds, missed, races, unwritten
+from thirty_two_lanes.core.advice import bounds, missed, races, together, unwritten
 from thirty_two_lanes.core.advice.layout import Layout
 from thirty_two_lanes.core.source import definition_of, file_name, with_called
 
@@ -79,13 +79,22 @@ def advised(function, tables, stopped=None) -> dict:
 
 
 def _of_races(layouts, found):
-    facts = races.Facts([*found, *found.minor])
+    facts, count = races.Facts([*found, *found.minor]), len(found)
     made = [
-        type(found)(replace(it, advice=_on_race(layouts, it, facts)) for it in part)
-        for part in (found, found.minor)
+        replace(it, advice=_on_race(layouts, it, facts))
+        for it in [*found, *found.minor]
     ]
-    made[0].minor = made[1]
-    return made[0]
+    joined = together.among_wider(made)
+    if joined:
+        facts.widen(joined)
+        made = [
+            replace(it, advice=_on_race(layouts, it, facts)) if it in joined else it
+            for it in made
+        ]
+    made = together.with_one_sentence(made)
+    wide, minor = type(found)(made[:count]), type(found)(made[count:])
+    wide.minor = minor
+    return wide
 
 
 def _on_race(layouts, race, facts):

@@ -36,6 +36,10 @@ class Facts:
         self.between_blocks = {_pair(it) for it in races if it.scope == "grid"}
         self.updates = {_pair(it) for it in races if it.kind == "WAW" and not it.apart}
 
+    def widen(self, races):
+        """Let these wait for the whole block, as others do at their places."""
+        self.between_warps |= {_pair(it) for it in races}
+
     def is_wide(self, race) -> bool:
         """Do the same lines race between warps of a block, too?"""
         return _pair(race) in self.between_warps
