@@ -221,7 +221,7 @@ def test_what_to_write_instead_is_in_the_text_of_a_long_warning():
 
     text = " ".join(repr(emulate(clipped)[1, 32](np.ones(32, np.float32))).split())
 
-    assert "as line" in text and text.endswith("is a float64: write `float32(0)`")
+    assert "as line" in text and text.endswith("not a float32: write `float32(0)`")
 
 
 @pytest.mark.parametrize("options", ["device=True", "device=True, inline=True"])

@@ -270,11 +270,12 @@ class Mistakes:
 
 
 _CAUSES = {
-    "number": "the number {0} is a float64: write `float32({0})`",
+    "number": "the number {0} is not a float32: write `float32({0})`",
     "division": "dividing integers gives a float64: write `{0}`",
     "integer": "the integer `{0}` makes this a float64: convert it with `float32({0})`",
     "an integer": "an integer makes this a float64: convert it with `float32(...)`",
-    "variable": "`{0}` starts as a Python number, a float64: start with `float32(...)`",
+    "variable": "`{0}` starts as a Python number, not a float32: start with "
+    "`float32(...)`",
     "argument": "the argument `{0}` is a float64: pass `np.float32(...)`",
 }
 
