@@ -316,15 +316,6 @@ def returned(a, out):
 
 
 @cuda.jit
-def skipped(a, out):
-    t = cuda.threadIdx.x
-    if t >= 16:
-        out[t] = 3 * a[t]
-    if t < 16:
-        out[t] = cuda.shfl_down_sync(FULL, a[t], 8)
-
-
-@cuda.jit
 def absent(a, out):
     t = cuda.threadIdx.x
     out[t] = cuda.shfl_down_sync(FULL, a[t], 8)
@@ -335,7 +326,6 @@ def absent(a, out):
     [
         (outside, 32, "outside", range(16, 24)),
         (returned, 32, "left", range(16, 24)),
-        (skipped, 32, "past", range(16, 24)),
         (absent, 24, "absent", range(24, 32)),
     ],
 )

@@ -286,3 +286,34 @@ def test_two_shuffles_of_half_a_warp_each_do_not_meet():
     assert "names lanes that never execute it" in message(
         BarrierError, kernel, 1, 32, np.zeros(32)
     )
+
+
+@cuda.jit
+def in_a_branch(a, out, n):
+    t = cuda.threadIdx.x
+    if t < n:
+        out[t] = cuda.shfl_down_sync(0xFFFFFFFF, a[t], 1)
+
+
+@cuda.jit
+def after_a_return(a, out, n):
+    t = cuda.threadIdx.x
+    if t >= n:
+        return
+    out[t] = cuda.shfl_down_sync(0xFFFFFFFF, a[t], 1)
+
+
+@pytest.mark.parametrize(
+    "kernel, kind, words",
+    [
+        (in_a_branch, "past", "reads lane 20, which skips this line"),
+        (after_a_return, "left", "reads lane 20, which has ended"),
+    ],
+)
+def test_a_lane_that_skips_a_shuffle_is_told_from_one_that_has_ended(
+    kernel, kind, words
+):
+    """Both have come to the kernel's end by then; only one by a `return`."""
+    (found,) = emulate(kernel)[1, 32](np.ones(32), np.zeros(32), 20).lanes
+
+    assert (kind, words, (20,), 1) == (found.kind, found.text, found.lanes, found.count)

@@ -19,6 +19,8 @@ from thirty_two_lanes.emulator.report.assertions import RunAssertions
 class HandMade(RunAssertions, SimpleNamespace):
     """What emulate would return, with the numbers that a test gives it."""
 
+    function = None
+
 
 def site(line, text="tile[t] = 1", called_from=None):
     return Site("kernel.py", line, text, called_from)

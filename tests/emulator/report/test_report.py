@@ -115,11 +115,11 @@ def test_a_terminal_is_told_a_sentence_and_then_the_worst():
 
 
 def test_a_long_list_of_findings_is_cut():
-    """The rest is a number."""
+    """The rest is a number, below the remedy of those that are shown, two lines."""
     rows = {site(line): wavefronts(1, 2, 1) for line in range(1, 21)}
     lines = as_text(hand_made(bank_conflicts=rows)).splitlines()
 
-    assert 1 + 12 + 1 == len(lines)
+    assert 1 + 12 + 2 + 1 == len(lines)
     assert "  and 8 more: the tables of the run show all" == lines[-1]
 
 

@@ -9,7 +9,7 @@ MOST = 4
 MOST_CELLS = 1 << 24  # of an array, to name some
 
 
-class Place(NamedTuple):
+class ArrayPlace(NamedTuple):
     """Where an array is: the address of its first element, its shape and strides."""
 
     first: int

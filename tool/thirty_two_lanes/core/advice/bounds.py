@@ -106,7 +106,7 @@ def _asked(layout, statement):
 def on_wrap(layout, wrapping) -> Advice | None:
     """What keeps an index from being negative, where it counts from the end."""
     statement = layout.at(wrapping.site.line)
-    slices = _slices(statement, wrapping) if statement else []
+    slices = slices_of(statement, wrapping) if statement else []
     axes = max(map(len, slices), default=0)
     slices = [it for it in slices if len(it) == axes > wrapping.axis]
     if not slices:
@@ -165,10 +165,10 @@ def _above_what_is_taken(slices, outside):
 
 def _whole_slices(statement, outside):
     """Those that name an element, with an index for each axis."""
-    return [it for it in _slices(statement, outside) if len(it) == outside.ndim]
+    return [it for it in slices_of(statement, outside) if len(it) == outside.ndim]
 
 
-def _slices(statement, outside):
+def slices_of(statement, outside):
     """The indices by which a statement names the array's elements, by axis."""
     parts = _own_parts(statement)
     kind = ast.Store if outside.kind == "store" else ast.Load

@@ -29,7 +29,7 @@ def advice_on(layout, slices, outside) -> Advice | None:
     for the array in that order and not in the one that is written.
     """
     for axes in slices if outside.ndim > 1 else ():
-        numbers = [_number(layout, it) for it in axes]
+        numbers = [number_of(layout, it) for it in axes]
         for other in range(len(axes)):
             if _are_swapped(numbers, outside.axis, other, outside):
                 return _advice(axes, numbers, *sorted((outside.axis, other)), outside)
@@ -65,11 +65,11 @@ def _advice(axes, numbers, one, other, outside):
     )
 
 
-def _number(layout, node) -> ThreadNumber | None:
+def number_of(layout, node) -> ThreadNumber | None:
     """The thread's number that an index is, or is a fixed distance from."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
         if isinstance(node.right, ast.Constant):
-            return _number(layout, node.left)
+            return number_of(layout, node.left)
     parts = _parts(layout, node)
     if parts is None or len({axis for _, axis in parts}) != 1:
         return None

@@ -71,8 +71,9 @@ def conflict(site, row) -> Finding:
     """A line whose requests to shared memory take more wavefronts than the ideal."""
     taken, ideal = row.wavefronts / row.requests, row.ideal_wavefronts / row.requests
     why, remedy = AT_ONE_BANK[row.kind == "atomic"]
+    level = level_of(row.wavefronts, row.ideal_wavefronts)
     return Finding(
-        level_of(row.wavefronts, row.ideal_wavefronts),
+        level,
         site,
         "bank conflicts",
         f"{row.kind} of {row.array}: "
@@ -80,6 +81,7 @@ def conflict(site, row) -> Finding:
         f"Each {row.kind} of `{row.array}` takes {counted_figure(taken, 'wavefront')} "
         f"(ideally {figure(ideal)}), because {why}. {remedy}.",
         row.conflicts,
+        remedy=remedy if level == "costly" else "",
     )
 
 

@@ -9,6 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from thirty_two_lanes.core.advice.strides import index_to_move
 from thirty_two_lanes.core.hardware import LINE_BYTES, SECTOR_BYTES, WARP_SIZE
 from thirty_two_lanes.core.sectors import accesses_of, lanes_of, request_sectors
 from thirty_two_lanes.core.words import Finding, counted_figure, figure, level_of
@@ -127,8 +128,10 @@ class Coalescing(Judge):
         return super().table()
 
 
-def scattered(site, row, limit=None) -> Finding:
-    """A line whose requests to global memory touch more sectors than the ideal."""
+def scattered(site, row, limit=None, function=None) -> Finding:
+    """A line whose requests to global memory touch more sectors than the ideal; of a
+    kernel, whose source may show the index to change.
+    """
     taken, ideal = row.sectors / row.requests, row.ideal_sectors / row.requests
     best = f"ideally {figure(ideal)}"
     if limit not in (None, row.ideal_sectors):
@@ -139,16 +142,21 @@ def scattered(site, row, limit=None) -> Finding:
     if apart:
         why = "neighbouring lanes are a sector or more apart"
         remedy = "Let neighbouring threads access neighbouring elements"
+        moved = index_to_move(function, site)
+        if moved:
+            remedy += f", with `{moved[0]}` as the last index, `{moved[1]}`"
+    remedy += ", or use a tile in shared memory"
+    level = level_of(row.sectors, row.ideal_sectors)
     return Finding(
-        level_of(row.sectors, row.ideal_sectors),
+        level,
         site,
         "coalescing",
         f"{row.kind} of {row.array}: {taken:.3g} sectors per request, "
         f"ideal {ideal:.3g}",
         f"Each {row.kind} of `{row.array}` takes {counted_figure(taken, 'sector')} "
-        f"({best}), because {why}. {remedy}, "
-        "or use a tile in shared memory.",
+        f"({best}), because {why}. {remedy}.",
         (row.sectors - row.ideal_sectors) * SECTOR_BYTES / LINE_BYTES,
+        remedy=remedy if level == "costly" else "",
     )
 
 
@@ -156,7 +164,7 @@ def findings(run):
     """The lines that could ask for fewer sectors."""
     for site, row in run.coalescing.by_line.items():
         if row.sectors > row.ideal_sectors:
-            yield scattered(site, row)
+            yield scattered(site, row, function=run.function)
 
 
 JUDGE = Registration(

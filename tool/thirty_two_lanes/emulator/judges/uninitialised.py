@@ -16,7 +16,7 @@ import numpy as np
 from thirty_two_lanes.core.advice.edit import Edit
 from thirty_two_lanes.core.errors import coordinates, wrapped
 from thirty_two_lanes.core.events import Warps
-from thirty_two_lanes.core.regions import Place, regions_in_words
+from thirty_two_lanes.core.regions import ArrayPlace, regions_in_words
 from thirty_two_lanes.core.source import Site
 from thirty_two_lanes.core.words import Finding, counted, raised
 from thirty_two_lanes.emulator.judges.judge import Kind, Registration
@@ -245,7 +245,7 @@ class Initialisation:
         """Note a device array that is unwritten, at least in part; and where it is."""
         key = allocation.name, allocation.space
         if key not in self.places:
-            self.places[key] = Place.of(allocation)
+            self.places[key] = ArrayPlace.of(allocation)
         start = allocation.start
         if allocation.unwritten is not None and start not in self.arrays:
             self.starts.insert(bisect(self.starts, start), start)
