@@ -3,9 +3,10 @@
 A negative index that wraps, where it is computed (`a[-1]` is meant); an integer that
 does not fit; an exception that ends threads; float64 among float32; a grid that ends
 before its array; and as a note, which is no mistake, NumPy arrays that each launch
-copies. An argument that is read as another type than was passed has a kind of its own.
-A grid that ends before its array is reported only where a guard says that there is more
-to do. Not modelled: integers that a cast to an unsigned type cuts off on purpose.
+copies, and elements at an array's end that no thread comes to. An argument that is read
+as another type than was passed has a kind of its own. A grid that ends before its array
+is reported only where a guard says that there is more to do. Not modelled: integers
+that a cast to an unsigned type cuts off on purpose.
 """
 
 from functools import partial
@@ -119,6 +120,7 @@ class Mistakes:
             *_of_float64(self.start.program.float64),
             *self._uncovered(),
             *self._of_signatures(),
+            *self._tails(),
             *self._notes(),
         ]
         unique = {}
@@ -246,6 +248,39 @@ class Mistakes:
                 "pass what the signature declares, or change it",
             )
 
+    def _tails(self):
+        """A note on arrays of which less than a block at the end is left alone, and so
+        it is of another of their length that is loaded: the grid was rounded down.
+        """
+        threads = [
+            int(b) * int(t)
+            for b, t in zip(self.start.grid_dim, self.start.block_dim, strict=True)
+        ]
+        number, block = threads[0], int(self.start.block_dim[0])
+        for traffic, sites in self.reuse.stores.items():
+            shape = traffic.allocation.shape
+            ends = len(shape) == 1 and number < shape[0] < number + block
+            if not ends or max(threads[1:]) > 1 or traffic.lanes_stored != number:
+                continue
+            if self._guarded(number, shape[0]):
+                continue  # a mistake, and told as one
+            loaded = [
+                it.name
+                for names in self.reuse.arguments.values()
+                for it in names.values()
+                if it is not traffic and it.allocation.shape == shape
+                if _is_begun(it.loads, number)
+            ]
+            if loaded and _is_begun(traffic.stores, number):
+                yield LineWarning(
+                    min(sites),
+                    "tail",
+                    f"nobody stores to `{traffic.name}[{number}:{shape[0]}]`, or loads "
+                    f"`{loaded[0]}` there. If that is not intended, round the blocks "
+                    "up, `(n + threads - 1) // threads`, and guard this line",
+                    note=True,
+                )
+
     def _notes(self):
         site = self.start.program.site
         host = [
@@ -267,6 +302,11 @@ class Mistakes:
                 "`cuda.to_device`",
                 note=True,
             )
+
+
+def _is_begun(counts, number) -> bool:
+    """Are these all of the first elements, and no others?"""
+    return bool(counts[:number].all() and not counts[number:].any())
 
 
 _CAUSES = {

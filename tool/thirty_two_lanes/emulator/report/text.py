@@ -15,6 +15,7 @@ from thirty_two_lanes.emulator.report.findings import findings_of
 MOST_FINDINGS = 12  # to show; the tables of a run have all
 MOST_BEFORE = 6  # to show below an error
 WIDEST = 78  # characters of a warning that is shown in full
+TOLD = ("tail",)  # kinds of notes that a terminal is told, too
 
 
 def as_text(run) -> str:
@@ -28,7 +29,8 @@ def as_text(run) -> str:
     rows = zip(_aligned(shown), map(_remedy, shown), strict=True)
     minor = map(_minor, minor_of(run)[:MOST_FINDINGS])
     lines = [*_with_remedies(told), *_with_remedies(rows)]
-    lines = [indent(it, "  ") for it in [*lines, *minor]]
+    notes = [_note(it) for it in run.warnings if it.note and it.kind in TOLD]
+    lines = [indent(it, "  ") for it in [*lines, *minor, *notes]]
     rest = _rest(found, races, minor_of(run))
     return wrapped("\n".join([sentence(run), *lines, *rest]))
 
@@ -89,6 +91,11 @@ def sentence(run) -> str:
     if run.data_path is not None:
         facts.append(counted(run.data_path.wavefronts, "LSU wavefront"))
     return f"emulated {run.kernel}: {', '.join(facts)}"
+
+
+def _note(warning):
+    """What may be meant, in a line."""
+    return f"note: {warning.text} ({warning.site.label})"
 
 
 def _minor(race):
