@@ -5,11 +5,12 @@ import runpy
 import pytest
 
 from thirty_two_lanes.agents.arguments import BadRequest
-from thirty_two_lanes.agents.explanations import PREAMBLE, explained, table
+from thirty_two_lanes.agents.explanations import explained
 from thirty_two_lanes.core.errors import ExplainedError
 from thirty_two_lanes.scripts.kinds import FAULTS, KINDS
 from thirty_two_lanes.scripts.launches import handed_to
 from thirty_two_lanes.scripts.ledger import Ledger
+from thirty_two_lanes.scripts.meanings import PREAMBLE, meanings
 
 
 def found(program, folder):
@@ -27,16 +28,16 @@ def found(program, folder):
 
 def test_each_kind_is_explained_and_no_other():
     """Whoever adds a kind says what it means."""
-    assert set(KINDS) == set(table())
+    assert set(KINDS) == set(meanings())
     assert {("means", "why", "mend", "wrong", "mended")} == set(
-        map(tuple, table().values())
+        map(tuple, meanings().values())
     )
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_wrong_program_has_it_and_the_mended_one_has_no_fault(kind, tmp_path):
     """Both are run with all judges."""
-    programs = table()[kind]
+    programs = meanings()[kind]
 
     assert kind in found(programs["wrong"], tmp_path)
     assert not {kind, *FAULTS} & found(programs["mended"], tmp_path)
@@ -46,7 +47,7 @@ def test_an_explanation_is_a_text_with_both_programs():
     """Fit to be read by whoever got the finding."""
     said = explained("races")
 
-    for part in table()["races"].values():
+    for part in meanings()["races"].values():
         assert " ".join(part.split()) in " ".join(said.split())
 
 

@@ -13,13 +13,13 @@ import pytest
 from tests.paths import ROOT
 from tests.scripts.programs import written
 from thirty_two_lanes.agents.allowance import Allowance
-from thirty_two_lanes.agents.explanations import PREAMBLE, table
+from thirty_two_lanes.scripts.meanings import PREAMBLE, meanings
 
 mcp = pytest.importorskip("mcp", reason="needs the tool's extra [mcp]")
 
 from thirty_two_lanes.agents.server import server  # noqa: E402
 
-SOURCE, _, LAUNCH = (PREAMBLE + table()["races"]["wrong"]).partition("\n\n\nreverse")
+SOURCE, _, LAUNCH = (PREAMBLE + meanings()["races"]["wrong"]).partition("\n\n\nreverse")
 ARRAYS = [{"shape": 64, "fill": "arange"}, {"shape": 64}]
 BY = {"blocks": 1, "threads": 64, "arguments": ARRAYS}
 TEXTS = "assemble", "explain", "watch"

@@ -16,7 +16,8 @@ from tests.paths import ROOT
 from tests.scripts.programs import run_here, written
 from thirty_two_lanes.scripts.github import annotations
 from thirty_two_lanes.scripts.kinds import KINDS
-from thirty_two_lanes.scripts.sarif import RULES, SCHEMA
+from thirty_two_lanes.scripts.meanings import meanings
+from thirty_two_lanes.scripts.sarif import SCHEMA, as_sarif
 from thirty_two_lanes.scripts.told import Paths, Place, Told
 
 OFFICIAL = Path(__file__).parent / "schemas/sarif-schema-2.1.0.json"
@@ -93,8 +94,11 @@ def test_a_sarif_file_is_valid_and_holds_both_accesses_of_a_race(tmp_path):
 
 
 def test_every_kind_has_its_sentence():
-    """A rule of SARIF for each."""
-    assert {*KINDS} <= {*RULES}
+    """A rule of SARIF for each: what it means."""
+    rules = as_sarif([])["runs"][0]["tool"]["driver"]["rules"]
+    means = {it["id"]: it["shortDescription"]["text"] for it in rules}
+
+    assert means == {kind: meanings()[kind]["means"] for kind in KINDS}
 
 
 def test_an_annotation_names_the_line_and_says_what_to_do(tmp_path):

@@ -8,28 +8,12 @@ from importlib.metadata import PackageNotFoundError, version
 from urllib.parse import quote
 
 from thirty_two_lanes.scripts.kinds import FAULTS, KINDS
+from thirty_two_lanes.scripts.meanings import meanings
 
 SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/"
     "sarif-schema-2.1.0.json"
 )
-RULES = {  # each kind in a sentence
-    "races": "Threads access a cell that one of them writes, and nothing orders them.",
-    "warp": "Threads of a warp access a cell that one of them writes, unordered.",
-    "bounds": "An index is outside its array.",
-    "uninitialised": "A cell is read that nobody wrote.",
-    "unset": "A variable is read that its thread has not set.",
-    "barriers": "Some threads of a block never come to its barrier.",
-    "lanes": "A shuffle or a vote asks lanes that are not there.",
-    "mistakes": "What runs here and hardly does what was meant.",
-    "signatures": "An argument is read as another type than was passed.",
-    "same-value": "Threads store the same value to a cell, unordered.",
-    "errors": "A launch that is refused, or does not end.",
-    "banks": "Lanes of a request to shared memory wait for one another.",
-    "sectors": "A request to global memory fetches more than it uses.",
-    "divergence": "Lanes of a warp idle while others compute.",
-    "float64": "Numbers are computed in float64, which few GPUs do fast.",
-}
 
 
 def as_sarif(found) -> dict:
@@ -56,7 +40,7 @@ def _rule(kind) -> dict:
     level = "error" if kind in FAULTS else "warning"
     return {
         "id": kind,
-        "shortDescription": {"text": RULES[kind]},
+        "shortDescription": {"text": meanings()[kind]["means"]},
         "defaultConfiguration": {"level": level},
     }
 
