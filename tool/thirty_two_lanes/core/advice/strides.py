@@ -17,11 +17,12 @@ def _layouts(function):
 
 def index_to_move(function, site):
     """The index of x that is to be the last one, and the element as it is then, as
-    text; None where the source at a row's site shows no such thing.
+    text; None where the source at a row's site shows no such thing, or the function has
+    arrays in either order, as a transpose does.
     """
     layout = function and _layouts(function).of(site)
     statement = layout and layout.at(site.line)
-    if statement is None:
+    if statement is None or _has_x_last(layout):
         return None
     found = {
         _moved(layout, site.array, axes)
@@ -30,8 +31,23 @@ def index_to_move(function, site):
     return found.pop() if len(found) == 1 else None
 
 
+def _has_x_last(layout) -> bool:
+    """Is x the last of several indices somewhere?"""
+    slices = (it.slice for it in ast.walk(layout.definition) if _has_axes(it))
+    return any(_along(layout, it.elts)[-1] == 0 for it in slices)
+
+
+def _has_axes(node) -> bool:
+    return isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple)
+
+
+def _along(layout, axes):
+    """The axis of the threads along which each index goes, None of others."""
+    return [getattr(number_of(layout, it), "axis", None) for it in axes]
+
+
 def _moved(layout, array, axes):
-    along = [getattr(number_of(layout, it), "axis", None) for it in axes]
+    along = _along(layout, axes)
     if along.count(0) != 1 or along[-1] in (0, None):
         return None
     at, moved = along.index(0), list(axes)

@@ -144,7 +144,8 @@ def scattered(site, row, limit=None, function=None) -> Finding:
         remedy = "Let neighbouring threads access neighbouring elements"
         moved = index_to_move(function, site)
         if moved:
-            remedy += f", with `{moved[0]}` as the last index, `{moved[1]}`"
+            remedy += f", with `{moved[0]}` as the last index on all lines, "
+            remedy += f"`{moved[1]}`"
     remedy += ", or use a tile in shared memory"
     level = level_of(row.sectors, row.ideal_sectors)
     return Finding(
