@@ -125,6 +125,14 @@ def test_neighbours_are_guarded_at_each_end_that_needs_it(value, guard):
     assert [] == looked_at(mended)[0]
 
 
+def test_the_other_axis_of_a_negative_index_is_guarded_as_well():
+    """Where one axis has no guard, the other hardly has."""
+    text = STENCIL.format("a[y, -20 - x]").replace("if y < a.shape[0] and ", "if ")
+    (*_, sentence), _ = looked_at(text)
+
+    assert "y < a.shape[0] and -20 - x >= 0" == GUARD.search(sentence)[1]
+
+
 def test_an_index_of_its_own_name_is_guarded_by_it():
     """Not by what it is made of."""
     text = STENCIL.format("a[y, before]").replace(

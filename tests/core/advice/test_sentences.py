@@ -286,3 +286,26 @@ def kernel(a, out):
 
     races = {it for it in sentences if it.startswith("Put ")}
     assert races == {f"Put `cuda.syncthreads()` {place}"}
+
+
+def test_a_count_that_is_asked_for_is_what_the_atomic_gave():
+    """Another load of the cell would see what others counted, too."""
+
+    @cuda.jit
+    def last_block(parts, finished, out):
+        if cuda.threadIdx.x == 0:
+            parts[cuda.blockIdx.x] = cuda.blockIdx.x
+            cuda.threadfence()
+            finished[0] += 1
+            if finished[0] == cuda.gridDim.x:
+                for k in range(parts.size):
+                    out[0] += parts[k]
+
+    count = np.zeros(1, np.int32)
+    sentences = told(last_block, (4, 32), ones(4), count, ones(1))
+
+    assert any(
+        "Write `before = cuda.atomic.add(finished, 0, 1)` on line" in it
+        and "`if before + 1 == cuda.gridDim.x:` on line" in it
+        for it in sentences
+    )

@@ -137,12 +137,13 @@ def _inside(layout, slices, outside):
     """
     if outside.below:
         return _above_what_is_taken(slices, outside)
-    if outside.index < 0:
-        return _not_negative(slices, outside.axis)
-    tests = []
+    negative, tests = outside.index < 0, []
+    here = _not_negative(slices, outside.axis) if negative else []
     for group in indices_of(slices):
         first = group[0]
-        if first.axis == outside.axis or layout.varying(first.node):
+        if negative and first.axis == outside.axis:
+            tests += [it for it in lower([group], of_all=True) if it in here]
+        elif first.axis == outside.axis or layout.varying(first.node):
             tests += [*lower([group]), *upper([group], outside.length_of)]
     return tests
 

@@ -170,6 +170,9 @@ def _update(race, layout, lines, statements):
         )
     code = as_atomic(one)
     if code:
+        advice = _count_and_ask(layout, one, code)
+        if advice:
+            return advice
         return Advice(
             f"Use `cuda.atomic`: {ATOMIC}. Write `{code}` on line {one.lineno}",
             layout.edit("instead", one, code),
@@ -180,6 +183,31 @@ def _update(race, layout, lines, statements):
         f"{ATOMIC[0].upper()}{ATOMIC[1:]}, and no `cuda.atomic` does all of line "
         f"{one.lineno} at once: let one thread go through the values, or reduce them "
         "in shared memory first"
+    )
+
+
+def _count_and_ask(layout, count, code):
+    """A count that the next line asks for: what the atomic gives is one's own."""
+    path = layout.paths[count]
+    guard = next(iter(path[-1].body[path[-1].index + 1 :]), None)
+    is_count = isinstance(count, ast.AugAssign) and isinstance(count.op, ast.Add)
+    if not is_count or not isinstance(guard, ast.If) or layout.that_set("before"):
+        return None
+    cell, test = ast.unparse(count.target), ast.unparse(guard.test)
+    if not any(ast.unparse(it) == cell for it in ast.walk(guard.test)):
+        return None
+    value = ast.unparse(ast.BinOp(ast.Name("before"), ast.Add(), count.value))
+    asked = ast.unparse(ast.parse(test.replace(cell, f"({value})")))
+    return Advice(
+        f"Use `cuda.atomic`: {ATOMIC}. Write `before = {code}` on line {count.lineno}, "
+        f"then `{FENCE}`, and `if {asked}:` on line {guard.lineno}: others have "
+        "counted on by then",
+        layout.edit(
+            "instead",
+            count,
+            f"before = {code}\n{FENCE}",
+            also=layout.edit("test", guard, asked),
+        ),
     )
 
 
