@@ -18,6 +18,7 @@ from numba.cuda.descriptor import cuda_target
 
 from thirty_two_lanes.core.errors import UnsupportedError
 from thirty_two_lanes.core.hardware import H200
+from thirty_two_lanes.frontend import remembered
 from thirty_two_lanes.frontend.kernels import device_function
 from thirty_two_lanes.frontend.refusals.refusals import at, refusal
 from thirty_two_lanes.frontend.target import stand_ins, target
@@ -73,7 +74,7 @@ def overload_of(function_type, signature):
 def compiled(function, argument_types, options, compiler=numba_compiler.CUDACompiler):
     """What Numba's own lowering makes of a kernel: LLVM's code, and its types."""
     replaced = (nvvm, "NVVM", LibNVVM), (numba_compiler, "CUDACompiler", compiler)
-    with stand_ins(*replaced), target.cuda_target_in_use():
+    with stand_ins(*replaced, *remembered.stand_ins()), target.cuda_target_in_use():
         return target.compile_extra(
             typingctx=cuda_target.typing_context,
             targetctx=cuda_target.target_context,
