@@ -6,6 +6,9 @@ numba-cuda.
 import operator
 
 from numba.core import config, types
+from numba.core.compiler import (  # noqa: F401
+    _EarlyPipelineCompletion as EarlyPipelineCompletion,
+)
 from numba.core.compiler import compile_extra as compile_extra
 from numba.core.compiler_lock import global_compiler_lock as global_compiler_lock
 from numba.core.compiler_machinery import AnalysisPass as AnalysisPass

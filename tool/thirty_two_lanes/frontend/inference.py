@@ -1,9 +1,9 @@
 """Numba's own front end, asked for a kernel's typed IR.
 
-Numba analyses the bytecode, infers every type and lowers once, with no driver and no
-GPU, so that what Numba refuses for a GPU is refused here. A pass of ours, right after
-type inference, keeps what it found. What lowering needs of libNVVM, the layout of data
-and a version, is supplied here, since a laptop has no libNVVM.
+Numba analyses the bytecode, infers every type and lowers what it has not lowered yet,
+with no driver and no GPU, so that what Numba refuses for a GPU is refused here. A pass
+of ours, right after type inference, keeps what it found. What lowering needs of
+libNVVM, the layout of data and a version, is supplied here, since a laptop has none.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ from numba.cuda.descriptor import cuda_target
 
 from thirty_two_lanes.core.errors import UnsupportedError
 from thirty_two_lanes.core.hardware import H200
-from thirty_two_lanes.frontend import remembered
+from thirty_two_lanes.frontend import lowered, remembered
 from thirty_two_lanes.frontend.kernels import device_function
 from thirty_two_lanes.frontend.refusals.refusals import at, refusal
 from thirty_two_lanes.frontend.target import stand_ins, target
@@ -44,10 +44,11 @@ def typed_ir(function, argument_types, options=None, known=None) -> TypedIR:
     known = {} if known is None else known
     key = function, tuple(argument_types)
     if key not in known:
+        options = options or {}
+        compiler = compiler_with_typed_ir(known, key, options)
         try:
-            compiled(
-                function, argument_types, options or {}, compiler_with_typed_ir(known)
-            )
+            compiled(function, argument_types, options, compiler)
+            lowered.remember(lowered.forms_of(known[key], options))
         except Exception as error:  # whatever goes wrong in Numba is about this kernel
             raise refusal(function, error, argument_types) from error
     return known[key]
@@ -146,9 +147,10 @@ def _flags(options):
     return flags
 
 
-def compiler_with_typed_ir(known):
+def compiler_with_typed_ir(known, kernel, options):
     """Numba's compiler, which also keeps the typed IR of each function that it compiles
-    in a dictionary: of a kernel, and of the device functions that it calls.
+    in a dictionary: of a kernel, and of the device functions that it calls. It ends
+    there for a kernel with nothing new to lower.
     """
 
     class CompilerWithTypedIR(numba_compiler.CUDACompiler):
@@ -158,6 +160,11 @@ def compiler_with_typed_ir(known):
         """
 
         typed, failed = known, {}
+
+        def keep(self, key, typed):
+            self.typed[key] = typed
+            if key == kernel and lowered.is_known(lowered.forms_of(typed, options)):
+                raise target.EarlyPipelineCompletion(typed)
 
         def compile_extra(self, func):
             key = func, tuple(self.state.args)
@@ -189,13 +196,14 @@ class KeepTypedIR(target.AnalysisPass):
 
     def run_pass(self, state):
         function = state.func_id.func
-        state.pipeline.typed[function, tuple(state.args)] = TypedIR(
+        typed = TypedIR(
             function,
             state.func_ir.copy(),
             dict(state.typemap),
             dict(state.calltypes),
             state.return_type,
         )
+        state.pipeline.keep((function, tuple(state.args)), typed)
         return False
 
 

@@ -6,6 +6,9 @@ What brings all of its lowering, a tenth of a second, waits for the first kernel
 from numba.core import config
 from numba.cuda.compiler import compile_extra as compile_extra
 from numba.cuda.core import config as cuda_config
+from numba.cuda.core.compiler import (  # noqa: F401
+    _EarlyPipelineCompletion as EarlyPipelineCompletion,
+)
 from numba.cuda.core.compiler_lock import global_compiler_lock as global_compiler_lock
 from numba.cuda.core.compiler_machinery import AnalysisPass as AnalysisPass
 from numba.cuda.core.compiler_machinery import register_pass as register_pass
