@@ -128,7 +128,8 @@ def cell(
     ground = options.pop("ground", colour)
     box.set(facecolor=style.tint(ground, share), edgecolor=colour, linewidth=0.8)
     box.set(path_effects=rim)
-    ax.add_patch(box)
+    ax.add_artist(box)  # `add_patch` looks for the extrema of curves
+    ax.update_datalim([(left, bottom), (left + width, bottom + height)])
     if not text:
         return
     middle = left + width / 2, bottom + height / 2
