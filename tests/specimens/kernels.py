@@ -3,6 +3,7 @@
 import cmath
 import inspect
 import math
+from functools import cache
 from importlib.util import find_spec
 
 import numpy as np
@@ -219,6 +220,7 @@ def kernel_of(expression, names="xy"):
     return cuda.jit(namespace["kernel"])
 
 
+@cache
 def tiled(size, first, second):
     """The tiled product, with or without each of its two barriers."""
 

@@ -1,5 +1,6 @@
 """Wrong kernels give wrong answers: the order of the warps is adverse, and repeats."""
 
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -13,6 +14,7 @@ from tests.specimens.kernels import numbers, tiled
 SEEDS = range(6)
 
 
+@cache
 def scan(barrier):
     """Sums of all elements up to each; in place, so it needs a barrier between."""
 
