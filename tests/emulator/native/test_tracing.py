@@ -1,6 +1,7 @@
 """Rows of machine code give what the tables of `language` give, for each operator."""
 
 import warnings
+from functools import cache
 
 import numpy as np
 import pytest
@@ -91,6 +92,12 @@ def cases(operator):
             yield [first.get(operator, dtype), *[dtype] * (count - 1)]
 
 
+@cache
+def results_of(operator):
+    """The results of each case, which two tests ask for."""
+    return [results(operator, types) for types in cases(operator)]
+
+
 @pytest.mark.parametrize(
     "operator",
     [
@@ -100,7 +107,7 @@ def cases(operator):
 )
 def test_a_row_of_the_table_gives_the_same_bits(operator):
     """Of every type that has it, of zeros, limits, infinities and NaN."""
-    found = [(types, results(operator, types)) for types in cases(operator)]
+    found = zip(cases(operator), results_of(operator), strict=True)
 
     differ = [types for types, r in found if r is not None and r[0] != r[1]]
     assert [] == differ
@@ -114,9 +121,7 @@ MADE += " math.floor math.isnan cuda.popc np.hypot fmin pow"
 @pytest.mark.parametrize("operator", MADE.split())
 def test_a_usual_row_becomes_machine_code(operator):
     """Of a float64 or an int64, whichever has it."""
-    found = [results(operator, types) for types in cases(operator)]
-
-    assert any(r is not None and r[2] for r in found)
+    assert any(r is not None and r[2] for r in results_of(operator))
 
 
 def test_a_loop_that_may_raise_an_error_is_left_to_python():
