@@ -35,7 +35,12 @@ from helpers.plotting.grids import (
     plot_tile_order,
     plot_waves,
 )
-from helpers.plotting.hierarchy import plot_hierarchy, plot_homes, plot_room
+from helpers.plotting.hierarchy import (
+    plot_hierarchy,
+    plot_homes,
+    plot_occupancy,
+    plot_room,
+)
 from helpers.plotting.instructions import plot_instructions, plot_steps
 from helpers.plotting.intervals import plot_intervals, plot_scan
 from helpers.plotting.layouts import (

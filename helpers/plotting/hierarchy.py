@@ -6,6 +6,9 @@ from helpers.plotting.bars import beside as write_beside
 from helpers.plotting.bars import name_rows
 from helpers.plotting.rates import size_text
 from thirty_two_lanes.core import style
+from thirty_two_lanes.core.hardware import GPUS, WARP_SIZE
+from thirty_two_lanes.core.occupancy import occupancy_of
+from thirty_two_lanes.core.words import counted
 from thirty_two_lanes.pictures import Picture, bare, canvas, cell, inside, label, note
 
 WIDTH = 30  # of a multiprocessor
@@ -129,3 +132,36 @@ def plot_room(launches, room, ax=None):
     )
     text = f"The blocks at a time in {room} KB of shared memory. {'; '.join(rows)}."
     return Picture(ax.figure, text)
+
+
+def plot_occupancy(threads=256, registers=32, shared_kb=0, ax=None):
+    """The blocks that a multiprocessor of each GPU that we know holds at a time, in
+    places for warps, by what a block takes.
+    """
+    held = {
+        name: occupancy_of(gpu.compute_capability, threads, registers, 1024 * shared_kb)
+        for name, gpu in GPUS.items()
+    }
+    warps, most = -(-threads // WARP_SIZE), max(it.most_warps for it in held.values())
+    with canvas(ax, 0.7 + 0.36 * len(held)) as ax:
+        for row, it in enumerate(held.values()):
+            cell(ax, 0, row - 0.32, "", style.IDLE, it.most_warps, 0.64, share=0)
+            for block in range(it.blocks):
+                text = str(warps) if warps > most / 24 else ""
+                cell(ax, warps * block, row - 0.32, text, style.PLAIN, warps, 0.64)
+            write_beside(ax, most, row, held_text(it))
+        name_rows(ax, [*held])
+        ax.set(xlim=(0, 1.75 * most), xlabel="warps of a multiprocessor")
+        ax.set_xticks(range(0, most + 1, 16))
+    takes = f"{threads} threads, {registers} registers a thread and {shared_kb} KB"
+    rows = "; ".join(f"{name}: {held_text(it)}" for name, it in held.items())
+    text = f"Blocks of {takes} of shared memory that a multiprocessor holds. {rows}."
+    return Picture(ax.figure, text)
+
+
+def held_text(it):
+    """The blocks that are held, and what leaves no room for more."""
+    if not it.blocks:
+        return f"no block: {' and '.join(it.limited_by)}"
+    said = f"{counted(it.blocks, 'block')}, {it.warps} of {it.most_warps} warps"
+    return f"{said}: {' and '.join(it.limited_by)}" if it.limited_by else said
