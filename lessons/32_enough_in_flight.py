@@ -122,16 +122,16 @@ plot_chains(steps=3, work=1, wait=3, chains=(1, 4))
 def make_chained(chains):
     """A kernel in which each thread has so many chains of FMAs."""
     @cuda.jit
-    def chained(out, a, b, rounds):
+    def chained(out, first, rounds):
         """Each thread makes 64 FMAs a round, dealt out to its chains."""
         value = cuda.local.array(chains, float32)
         for chain in range(chains):
-            value[chain] = float32(chain)
+            value[chain] = first * float32(chain + 1)
         left = uint32(rounds)
         while left > 0:
             for _ in range(64 // chains):       # written out by the compiler
                 for chain in range(chains):
-                    value[chain] = value[chain] * a + b
+                    value[chain] = value[chain] * value[chain] + value[chain]
             left = uint32(left - 1)
         total = float32(0)
         for chain in range(chains):
@@ -143,12 +143,14 @@ def make_chained(chains):
 # %% tags=["timing", "hide-input"]
 # Checks the chains, and measures them with some warps for each scheduler.
 CHAINS, WARPS, ROUNDS = (1, 2, 4, 8), (1, 2, 4, 8), 1024
-HALF, ONE = float32(0.5), float32(1)
+FIRST = float32(-0.1)
 chained = {chains: make_chained(chains) for chains in CHAINS}
 for chains, kernel in chained.items():
-    ends = np.zeros(64, np.float32)
-    emulate(kernel)[1, 64](ends, HALF, ONE, 4)
-    check(ends, np.full(64, 2 * chains))        # the end of x / 2 + 1 is 2
+    ends, expected = np.zeros(64, np.float32), -0.1 * np.arange(1, 1 + chains)
+    emulate(kernel)[1, 64](ends, FIRST, 2)
+    for _ in range(128 // chains):
+        expected = expected * expected + expected
+    check(ends, np.full(64, expected.sum()))
 
 
 def chain(chains, threads, blocks=CORES, room=0):
@@ -158,7 +160,7 @@ def chain(chains, threads, blocks=CORES, room=0):
     launch = blocks, threads, *((0, room) if room else ())
     flops = 2 * 64 * ROUNDS * blocks * threads
     return measure(chained[chains], flops=flops)[launch](
-        np.zeros(blocks * threads, np.float32), HALF, ONE, ROUNDS)
+        np.zeros(blocks * threads, np.float32), FIRST, ROUNDS)
 
 
 flying = {(warps, chains): chain(chains, 128 * warps)
@@ -236,8 +238,7 @@ compare(ways, "registers", "µs",
 # TEXT
 
 # %%
-explore(plot_occupancy, threads=[256, 1024],
-        registers=[32, 40, 48, 64, 72, 96, 128, 168],
+explore(plot_occupancy, threads=[256, 1024], registers=[32, 40, 56, 64, 72, 128],
         shared_kb=[0, 16, 48, 100])
 
 # %% [markdown]
