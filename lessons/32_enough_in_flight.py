@@ -32,6 +32,17 @@ device
 TERMS, THREADS = 1024, 512
 
 
+@cuda.jit(device=True)
+def load_weights(tile, weights, threads):
+    """A block loads the weights, and waits for them."""
+    k = uint32(cuda.threadIdx.x)
+    while k < TERMS:
+        tile[k] = weights[k]
+        k = uint32(k + threads)
+    cuda.syncthreads()
+
+
+# %%
 def make_polynomial(numbers, threads=THREADS, **options):
     """A kernel that evaluates a polynomial, `numbers` points a thread."""
     @cuda.jit(**options)
@@ -57,17 +68,7 @@ def make_polynomial(numbers, threads=THREADS, **options):
 
 
 # %% tags=["hide-input"]
-# Loads the weights into shared memory, and checks two of the kernels.
-@cuda.jit(device=True)
-def load_weights(tile, weights, threads):
-    """A block loads the weights, and waits for them."""
-    k = uint32(cuda.threadIdx.x)
-    while k < TERMS:
-        tile[k] = weights[k]
-        k = uint32(k + threads)
-    cuda.syncthreads()
-
-
+# Checks two of the kernels.
 def checked(kernel, points):
     """Emulate a block of a kernel, and check what it evaluates."""
     values = np.full_like(points, np.nan)
