@@ -808,4 +808,4 @@ task.check(fahrenheit)
 # - [Floating point and IEEE 754](https://docs.nvidia.com/cuda/floating-point/index.html): why a fused multiply-add gives other digits, and better ones.
 # - [Instruction set reference](https://docs.nvidia.com/cuda/cuda-binary-utilities/#instruction-set-reference): the names of the instructions.
 #
-# *Next:* [Find the bug](34_find_the_bug.ipynb): your kernel gives a wrong answer; what do you ask first?
+# *Next:* [Keep enough in flight](32_enough_in_flight.ipynb): a result is not there at once; how many warps must wait, so that none of a GPU does?

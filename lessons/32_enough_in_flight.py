@@ -3,15 +3,15 @@
 #
 # *75 minutes*
 #
-# **What you'll do:** find a kernel that wins with a quarter of the warps, work out how many a multiprocessor needs, for arithmetic and for loads, and see what keeps them out, and what the last block costs.
+# **What you'll do:** meet a kernel that wins with a quarter of the warps, find out how many a multiprocessor needs, for arithmetic and for loads, and see what lets them in, and what one block too many costs.
 #
 # **What you'll learn:**
 #
-# - say how many warps are enough, and when more numbers for each thread do instead
-# - compute the warps that a kernel's registers, shared memory and threads let in
-# - ask for blocks with `launch_bounds`, and know what the last round costs
+# - say how many warps are enough, and when more numbers for each thread do as well
+# - work out how many warps a kernel's threads, registers and shared memory let in
+# - ask for more blocks with `launch_bounds`, and foresee what the last round costs
 #
-# **What you'll need:** [registers and spills](16_own_memory.ipynb), [room for blocks](18_how_much_shared_memory.ipynb), and [bytes in flight](25_reduction.ipynb).
+# **What you'll need:** [registers and spills](16_own_memory.ipynb), [room for blocks](18_how_much_shared_memory.ipynb), [bytes in flight](25_reduction.ipynb), and FMAs, as in [types and instructions](31_types_and_instructions.ipynb).
 
 # %%
 import numpy as np
@@ -26,7 +26,9 @@ device
 # %% [markdown]
 # ## Does a full multiprocessor win?
 #
-# TEXT
+# A multiprocessor of an H200 has places for 64 warps. Many people give a kernel as many of them as they can: an occupancy of 100%.
+#
+# Here is a kernel to try that on. It evaluates a polynomial of 1,024 terms at many points, from the highest power down: `value = value * at + weight`, one FMA for each term. A block first loads the weights into shared memory.
 
 # %%
 TERMS, THREADS = 1024, 512
@@ -41,6 +43,8 @@ def load_weights(tile, weights, threads):
         k = uint32(k + threads)
     cuda.syncthreads()
 
+# %% [markdown]
+# A thread takes one point, or `numbers` of them at once, a block's threads apart so that loads are coalesced. All its points and values are in registers, since each index is known.
 
 # %%
 def make_polynomial(numbers, threads=THREADS, **options):
@@ -66,6 +70,10 @@ def make_polynomial(numbers, threads=THREADS, **options):
             out[uint32(first + threads * n)] = value[n]
     return polynomial
 
+# %% [markdown]
+# With one number a thread needs few registers, and all 64 warps are let in. With 32 numbers it needs so many that only 16 are, 25%.
+#
+# **Predict.** Both evaluate the same points. Which launch is faster, and by how much?
 
 # %% tags=["hide-input"]
 # Checks two of the kernels.
@@ -109,15 +117,23 @@ plot_times([f"{numbers} a thread, {made.occupancy.share:.0%}"
            [m.median_us for m, _ in asked.values()])
 
 # %% [markdown]
+# The launch with a quarter of the warps takes a third of the time. So what are warps for, and how many of them are enough?
+#
 # ## How many chains fill a scheduler?
 #
-# TEXT
+# A result is not there at once: on an H200 an FMA takes four cycles, and what needs its result waits so long. Its scheduler could issue three other instructions meanwhile. It takes them from other warps; or from the same warp, if they do not need that result. That is **instruction-level parallelism**.
+#
+# Call instructions of which each needs the one before a *chain*.
 
 # %%
 plot_chains(steps=3, work=1, wait=3, chains=(1, 4))
 
 # %% [markdown]
-# TEXT
+# One chain has a unit work in one cycle of four; four chains fill each other's waits. The unit does not ask whose chains these are. This is Little's law: one FMA in each cycle, times four cycles, makes four in flight.
+#
+# A thread of the next kernel has some chains, and a block one, two, four or eight warps for each of the four schedulers. There is one block on each multiprocessor.
+#
+# **Predict.** In which of the sixteen launches is an FMA issued in nearly every cycle?
 
 # %%
 def make_chained(chains):
@@ -140,9 +156,8 @@ def make_chained(chains):
         out[cuda.grid(1)] = total
     return chained
 
-
-# %% tags=["timing", "hide-input"]
-# Checks the chains, and measures them with some warps for each scheduler.
+# %% tags=["hide-input"]
+# Checks the chains.
 CHAINS, WARPS, ROUNDS = (1, 2, 4, 8), (1, 2, 4, 8), 1024
 FIRST = float32(-0.1)
 chained = {chains: make_chained(chains) for chains in CHAINS}
@@ -153,7 +168,8 @@ for chains, kernel in chained.items():
         expected = expected * expected + expected
     check(ends, np.full(64, expected.sum()))
 
-
+# %% tags=["timing", "hide-input"]
+# Measures the chains with some warps for each scheduler.
 def chain(chains, threads, blocks=CORES, room=0):
     """The measurement of a launch of chains."""
     if room:
@@ -172,9 +188,14 @@ table(["warps of a scheduler", *(f"{it} chains, %" for it in CHAINS)],
        for warps in WARPS])
 
 # %% [markdown]
+# CHAINTEXT
+
+# %% [markdown]
 # ## How many loads fill the memory?
 #
-# TEXT
+# A load from memory takes some hundred cycles, and not four. So there must be more of them in flight. Repeat the experiment with loads in place of chains: each thread adds up its share of an array, and sends some loads off before it needs the first.
+#
+# **Predict.** Are all 64 warps enough, with one load in flight for each thread?
 
 # %%
 def make_reader(loads):
@@ -190,7 +211,6 @@ def make_reader(loads):
             i = uint32(i + threads * loads)
         out[cuda.grid(1)] = total
     return read
-
 
 # %% tags=["timing", "hide-input"]
 # Checks the readers, and measures them with some warps on a multiprocessor.
@@ -219,9 +239,19 @@ table(["warps of a multiprocessor", *(f"{it} loads, GB/s" for it in LOADS)],
        for warps in RESIDENT])
 
 # %% [markdown]
+# No: they reach 58% of the best rate. A quarter of the warps with eight loads each read faster than that.
+#
+# Look at the diagonals, where warps times loads are the same. There many warps do better than many loads, by a third at most; we [saw that before](25_reduction.ipynb), and do not know why.
+#
+# So the number of warps alone says nothing. Ask what they wait for, how long it takes, and how much of it each has in flight.
+#
 # ## More numbers, or more warps?
 #
-# TEXT
+# Now back to the polynomial. Did 32 numbers win by their chains, since each is one? If chains are what one number lacks, it must lose much when warps are taken from it.
+#
+# So take them: give each block shared memory that it does not use, and leave everything else.
+#
+# **Predict.** With one number and with eight: what does a quarter of the warps cost?
 
 # %% tags=["timing", "hide-input"]
 # Measures some numbers a thread, with all the warps that fit or with 16.
@@ -234,18 +264,42 @@ compare(ways, "registers", "µs",
         "issue slots used, %", by=("numbers a thread", "warps"))
 
 # %% [markdown]
-# ## What keeps warps out?
+# Little: less than a tenth with one number, and half of that with eight. So one number does not lack warps, nor chains: its schedulers are busy.
 #
-# TEXT
+# With what? An FMA needs its weight: a load, and instructions for the load's address. With one number each weight serves one FMA, and there are more than four instructions for each. With eight, a weight serves eight, and there is hardly more than one and a half. That is thread coarsening: it saves *instructions*.
+#
+# And few warps are enough, so registers may be spent on it. The best has 16 numbers and half of the warps. (With 32, the compiler writes out two terms of the loop instead of eight, and more instructions are left for each FMA.)
+
+# %% [markdown]
+# **First save instructions, then count what is in flight.** If that is enough, more occupancy gains nothing.
+#
+# ## What lets warps in?
+#
+# Blocks are let in whole, as long as there is room for all that they take. Each resource is dealt out in grains:
+#
+# - *places*, for warps and for blocks;
+# - *registers*, in eights for each thread. And a multiprocessor has four parts, each with its own quarter of the registers and of the warps;
+# - *shared memory*, in pieces of 128 bytes, and 1 KB for the system on top.
+#
+# The scarcest decides. Move the sliders: what do your blocks find on each GPU?
 
 # %%
 explore(plot_occupancy, threads=[256, 1024], registers=[32, 40, 56, 64, 72, 128],
         shared_kb=[0, 16, 48, 100])
 
 # %% [markdown]
+# A number in a box is a block's warps, and dotted places stay empty; what leaves no room for another block stands behind the colon.
+#
+# With 40 registers in place of 32, blocks of 256 threads lose a quarter of the warps; blocks of 1,024 lose half, since the second no longer fits. The T4 has half the places and as many registers, so it loses nothing up to 64.
+#
+# Of your own kernel `assemble(...)` says it all in `.occupancy`. It computes by the rules of NVIDIA's calculator; for each kernel of this course that it was asked about, Nsight Compute gave the same on an H200.
+
+# %% [markdown]
 # ## Ask for blocks
 #
-# TEXT
+# `launch_bounds=(512, 3)` makes a promise, no more than 512 threads a block, and a wish: room for three blocks at a time. The compiler takes no more registers than this leaves, and spills the rest to local memory.
+#
+# **Predict.** With 16 numbers the kernel takes 56 registers, and two blocks of 512 threads fit. Ask for three, and for four. What do they gain?
 
 # %% tags=["timing", "hide-input"]
 # Asks for more and more blocks of the kernel with 16 numbers a thread.
@@ -258,13 +312,25 @@ compare(bounds, "registers", {"bytes of local memory": lambda row:
         "waits most for", by="launch_bounds")
 
 # %% [markdown]
-# ## The last block
+# Three gain nothing that counts, and the fourth makes the kernel 13 times as slow.
 #
-# TEXT
+# The wish for three spills eight numbers of a thread, but each is stored and loaded only once, outside the loop. That is free; and since two blocks had enough in flight, so is the gain. The wish for four spills inside the loop, and now the warps wait for local memory.
+#
+# So look at `.stack` before you believe a higher occupancy, and where something is spilled, at the clock.
+
+# %% [markdown]
+# ## One block too many
+#
+# Blocks come in [rounds](35_any_shape.ipynb): if one more is launched than fit at a time, it begins when the first are done. Then it has a multiprocessor for itself. How long does it take there?
+#
+# That is the question of this page again: has it enough in flight alone? If so, it goes the faster, the fewer share with it. Here are blocks of which two share a multiprocessor, and a ninth, alone:
 
 # %%
 lengths = {block: 4 for block in range(8)} | {8: 2}
 plot_schedule(lengths, multiprocessors=4, places=2)
+
+# %% [markdown]
+# **Predict.** A round of blocks, all of the same work, and then one block more. How much longer does it take if one block of 1,024 threads fits at a time, if two do, or if eight of 256 threads do? And for these, if each thread has one chain instead of four?
 
 # %% tags=["timing", "hide-input"]
 # Measures one round of blocks, and one block more.
@@ -282,10 +348,115 @@ compare({key: tuple(pair) for key, pair in tails.items()},
         by=("chains", "threads", "blocks at a time"))
 
 # %% [markdown]
+# TAILTEXT
+
+# %% [markdown]
 # ## What could go wrong
 #
-# TEXT
+# **Predict.** The kernel with 32 numbers takes 72 registers. Make its blocks of 1,024 threads: how many are let in?
 
 # %%
-kernel = make_polynomial(32, threads=1024)
-assemble(kernel)[1, 1024](values, points, weights)
+def made_large(**options):
+    """The kernel with 32 numbers, in blocks of 1,024 threads."""
+    kernel = make_polynomial(32, threads=1024, **options)
+    return assemble(kernel)[1, 1024](values, points, weights)
+
+
+made_large().occupancy
+
+# %% [markdown]
+# None: one such block takes more registers than there are, and a GPU answers with `CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES`. (`emulate` knows no registers, and runs it.)
+#
+# The compiler could not know how large the blocks would be. Tell it:
+
+# %%
+large = made_large(launch_bounds=1024)
+large.registers, large.stack, large.occupancy
+
+# %% [markdown]
+# Now a block fits, and what it costs stands beside it: something is spilled. Smaller blocks would be the better remedy.
+#
+# ## On your own
+#
+# ★ A kernel takes 41 registers. How many warps does a multiprocessor hold in blocks of 1,024 threads, and in blocks of 256?
+#
+# <details><summary>Answer</summary>
+#
+# 41 become 48, or 1,536 for a warp. A part of the multiprocessor has 16,384, enough for ten warps; four parts hold 40. So one block of 32 warps, or five of 8: 32 warps, or 40.
+#
+# </details>
+#
+# ★★ `points_at_once`: a kernel evaluates a thread's points one after the other, and loads all weights for each. Let a weight that is loaded serve them all.
+
+# %%
+task = exercise("points_at_once")
+task
+
+# %%
+EACH = 4
+
+
+@cuda.jit
+def points_at_once(out, points, weights):
+    """Each thread evaluates a polynomial at one point after the other."""
+    first = EACH * cuda.blockDim.x * cuda.blockIdx.x + cuda.threadIdx.x
+    for n in range(EACH):
+        i = first + n * cuda.blockDim.x
+        if i < out.size:
+            at, value = points[i], float32(0)
+            for k in range(weights.size):
+                value = value * at + weights[k]
+            out[i] = value
+
+
+task.check(points_at_once)
+
+# %% [markdown]
+# <details><summary>Solution</summary>
+#
+# ```python
+# EACH = 4
+#
+#
+# @cuda.jit
+# def points_at_once(out, points, weights):
+#     """Each thread evaluates a polynomial at all of its points."""
+#     first = EACH * cuda.blockDim.x * cuda.blockIdx.x + cuda.threadIdx.x
+#     at = cuda.local.array(EACH, float32)
+#     value = cuda.local.array(EACH, float32)
+#     for n in range(EACH):
+#         i = first + n * cuda.blockDim.x
+#         at[n] = points[i] if i < out.size else float32(0)
+#         value[n] = 0
+#     for k in range(weights.size):
+#         weight = weights[k]
+#         for n in range(EACH):
+#             value[n] = value[n] * at[n] + weight
+#     for n in range(EACH):
+#         i = first + n * cuda.blockDim.x
+#         if i < out.size:
+#             out[i] = value[n]
+# ```
+#
+# Each weight serves four points, and a thread has four chains in flight.
+#
+# </details>
+#
+# ★★★ `exercise("one_block_more")`: how long does a launch take, and how long with one block more? Count cycles.
+#
+# The [assignment](assignments/32_enough_in_flight.ipynb) has 3 exercises, these two among them. It begins with `warps_let_in`: which resource decides?
+
+# %% [markdown]
+# ## In practice
+#
+# Nsight Compute names what this page computes: *Theoretical Occupancy* with its *Block Limits*, *Achieved Occupancy*, and under *Scheduler Statistics* the slots in which some warp was ready. Look at those first: if they are full, save instructions; if not, see what warps wait for.
+#
+# In CUDA C++ `launch_bounds` is `__launch_bounds__`, and `cudaOccupancyMaxActiveBlocksPerMultiprocessor` asks the driver how many blocks fit. `max_registers` sets the limit by number. Numbers of one GPU are no rule for the next: measure there.
+#
+# ## Further reading
+#
+# - [Better performance at lower occupancy](https://www.nvidia.com/content/GTC-2010/pdfs/2238_GTC2010.pdf): Vasily Volkov's talk, which first said so loudly.
+# - [Understanding latency hiding on GPUs](https://www2.eecs.berkeley.edu/Pubs/TechRpts/2016/EECS-2016-143.html): his thesis, with Little's law for each kind of instruction.
+# - [CUDA C++ Best Practices Guide, occupancy](https://docs.nvidia.com/cuda/cuda-c-best-practices-guide/index.html#occupancy): NVIDIA's own advice.
+#
+# *Next:* [Find the bug](34_find_the_bug.ipynb): your kernel gives a wrong answer; what do you ask first?

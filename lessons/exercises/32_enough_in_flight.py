@@ -153,7 +153,7 @@ class PointsAtOnce(SpeedUp):
         "stores beyond the end": ("bounds", "if i < out.size:", "if True:"),
         "one too far": ("bounds", "if i < out.size:", "if i <= out.size:"),
         "loses the last": ("tail", "if i < out.size:", "if i < out.size // 2 * 2:"),
-        "one point alone": ("missing",
+        "one point alone": ("wrong",
             "for n in range(EACH):\n        i = first + n * cuda.blockDim.x\n        if",
             "for n in range(1):\n        i = first + n * cuda.blockDim.x\n        if"),
         "the first point for all": ("wrong", "value[n] * at[n]", "value[n] * at[0]"),

@@ -6,6 +6,7 @@ from numba import cuda, float32, int32
 
 from helpers import allow_dynamic_shared, check, device, emulate, measure
 from tests.specimens.kernels import doubled, reversing, through_shared
+from thirty_two_lanes.core.occupancy import occupancy_of
 from thirty_two_lanes.emulator import LaunchError
 
 pytestmark = [
@@ -166,3 +167,37 @@ def test_a_device_array_given_twice_is_one_array():
 
     assert 0 == len(emulate(shift)[2, 64](there[:128], other).races)
     assert 2 == len(emulate(shift)[2, 64](there[:128], there).races)
+
+
+@cuda.jit
+def kept(out, a, steps):
+    """Each thread keeps 48 numbers, as far as it may have registers."""
+    values = cuda.local.array(48, float32)
+    for n in range(48):
+        values[n] = a[n]
+    for _ in range(steps):
+        for n in range(48):
+            values[n] = values[n] * values[(n + 1) % 48] + a[0]
+    total = float32(0)
+    for n in range(48):
+        total += values[n]
+    out[cuda.grid(1)] = total
+
+
+@pytest.mark.parametrize("registers", (24, 32, 40, 64, 72, 128))
+def test_as_many_blocks_fit_as_the_driver_says(registers):
+    """By registers, threads and dynamic shared memory, all at a time."""
+    arrays = float32[::1], float32[::1], int32
+    code = cuda.jit(kept.py_func, max_registers=registers).compile(arrays)
+    function, context = code._codelibrary.get_cufunc(), cuda.current_context()
+    capability = cuda.get_current_device().compute_capability
+    for threads in (32, 96, 200, 256, 512, 768, 1024):
+        for shared_bytes in (0, 1000, 8448, 45_600, 48 * 1024):
+            found = context.get_active_blocks_per_multiprocessor(
+                function, threads, shared_bytes
+            )
+            ours = occupancy_of(
+                capability, threads, code.regs_per_thread, shared_bytes
+            )
+
+            assert int(found) == ours.blocks, (threads, code.regs_per_thread, ours)

@@ -86,6 +86,7 @@ FIGURES = {
         for apart, lanes in ((33, 32), (40, 9))
         for kind in style.KINDS
     ],
+    "plot_occupancy": lambda: plotting.plot_occupancy(256, 40, 48),
     "plot_requests": lambda: [
         plotting.plot_requests({"rows": [128, 160, None], "next": [12, 28]}, kind=kind)
         for kind in style.KINDS

@@ -134,4 +134,36 @@ ANSWERS = {
                     out[col] = ends[0] $sign ends[1]
         """,
     },
+    "points_at_once": {
+        "while, and a return": [
+            (
+                "for k in range(weights.size):\n        weight = weights[k]",
+                "k = 0\n    while k < weights.size:\n        weight = weights[k]"
+                "\n        k += 1",
+            ),
+            (
+                "if i < out.size:\n            out[i] = value[n]",
+                "if i >= out.size:\n            return\n        out[i] = value[n]",
+            ),
+        ],
+        "one array of pairs": [
+            (
+                "at = cuda.local.array(EACH, $type)\n"
+                "    value = cuda.local.array(EACH, $type)",
+                "both = cuda.local.array((2, EACH), $type)\n"
+                "    at, value = both[0], both[1]",
+            )
+        ],
+        "the last point for those beyond the end": [
+            (
+                "at[n] = points[i] if i < out.size else $type(0)\n"
+                "        value[n] = 0",
+                "value[n] = 0\n        if i < len(points):\n"
+                "            at[n] = points[i]\n        else:\n"
+                "            at[n] = 1",
+            ),
+            ("for k in range(weights.size):\n        weight = weights[k]",
+             "for weight in weights:"),
+        ],
+    },
 }
