@@ -188,7 +188,9 @@ table(["warps of a scheduler", *(f"{it} chains, %" for it in CHAINS)],
        for warps in WARPS])
 
 # %% [markdown]
-# CHAINTEXT
+# Read along the diagonals, where warps times chains are the same. With one in flight an FMA is issued in a quarter of the cycles, with two in half of them, with four in nearly all. More gain hardly anything, be they warps or chains: **what counts is their product**. (One warp alone stays at four fifths, even with eight chains; why, this table does not show.)
+#
+# So for arithmetic four warps are enough for a scheduler even with one chain each, and a multiprocessor has four schedulers: 16 warps, a quarter of its places.
 
 # %% [markdown]
 # ## How many loads fill the memory?
@@ -239,7 +241,7 @@ table(["warps of a multiprocessor", *(f"{it} loads, GB/s" for it in LOADS)],
        for warps in RESIDENT])
 
 # %% [markdown]
-# No: they reach 58% of the best rate. A quarter of the warps with eight loads each read faster than that.
+# No: they reach 60% of the best rate. A quarter of the warps with eight loads each read faster than that.
 #
 # Look at the diagonals, where warps times loads are the same. There many warps do better than many loads, by a third at most; we [saw that before](25_reduction.ipynb), and do not know why.
 #
@@ -348,7 +350,11 @@ compare({key: tuple(pair) for key, pair in tails.items()},
         by=("chains", "threads", "blocks at a time"))
 
 # %% [markdown]
-# TAILTEXT
+# A block that fills its multiprocessor doubles the time, or nearly. Where two share one, the last adds a half, and where eight do, an eighth. It takes no more than its share: alone, it has two warps for each scheduler, with four chains each, which is enough for each cycle.
+#
+# With one chain it has two in flight, and by the first table that takes twice as long. But the launch grows by a sixth, and not by a quarter. So the last block must have begun before the others had ended: a round need not end for all at once.
+#
+# **A last round takes as long as one block alone.** Small blocks make it short, if each has enough in flight; and after many rounds it weighs little.
 
 # %% [markdown]
 # ## What could go wrong

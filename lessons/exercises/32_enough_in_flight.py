@@ -190,7 +190,7 @@ class OneBlockMore(Predict):
     its result is there after $latency cycles. There are four schedulers, which take
     equal shares of a block's warps. A thread makes $fmas FMAs, in $chains, and nothing
     else. A GPU has 132 multiprocessors, and each holds $places blocks of $threads
-    threads at a time.
+    threads at a time, which end together.
 
     Predict, as a dictionary with three keys, all in cycles: `"alone"`, how long a block
     takes that has a multiprocessor for itself; `"round"`, how long a launch of

@@ -196,8 +196,6 @@ def test_as_many_blocks_fit_as_the_driver_says(registers):
             found = context.get_active_blocks_per_multiprocessor(
                 function, threads, shared_bytes
             )
-            ours = occupancy_of(
-                capability, threads, code.regs_per_thread, shared_bytes
-            )
+            ours = occupancy_of(capability, threads, code.regs_per_thread, shared_bytes)
 
             assert int(found) == ours.blocks, (threads, code.regs_per_thread, ours)

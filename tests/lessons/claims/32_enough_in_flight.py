@@ -11,7 +11,6 @@ chains and with one.
 
 import json
 
-from helpers import assemble
 from tests.lessons.claims import about
 from tests.lessons.counted import executed, near
 from tests.paths import RECORDED
@@ -133,8 +132,25 @@ CLAIMS = {
         and 0.31 < it.asked[32][0].median_us / it.asked[1][0].median_us < 0.36
     ),
     "on an H200 an FMA takes four cycles": lambda it: about("4", cycles_of_an_fma(it)),
-    "No: they reach 58% of the best rate": lambda it: about(
-        "58%", rate(it, 64, 1) / best(it)
+    "With one in flight an FMA is issued in a quarter of the cycles, with two in "
+    "half of them, with four in nearly all": lambda it: (
+        all(0.24 < each < 0.26 for each in products(it)[1])
+        and all(0.45 < each < 0.52 for each in products(it)[2])
+        and all(0.78 < each < 0.98 for each in products(it)[4])
+    ),
+    "More gain hardly anything, be they warps or chains": lambda it: all(
+        share(it, warps, chains) > 0.95
+        for warps, chains in it.flying
+        if warps * chains > 4 and warps > 1
+    ),
+    "One warp alone stays at four fifths, even with eight chains": lambda it: (
+        about("0.8", share(it, 1, 8)) and about("0.8", share(it, 1, 4))
+    ),
+    "four warps are enough for a scheduler even with one chain each": lambda it: (
+        share(it, 4, 1) > 0.97
+    ),
+    "No: they reach 60% of the best rate": lambda it: about(
+        "60%", rate(it, 64, 1) / best(it)
     ),
     "A quarter of the warps with eight loads each read faster than that": lambda it: (
         rate(it, 16, 8) > 1.2 * rate(it, 64, 1)
@@ -195,8 +211,9 @@ CLAIMS = {
     "the kernel takes 56 registers, and two blocks of 512 threads fit": lambda it: (
         (56, 2) == (it.ways[16, 32][1].registers, it.ways[16, 32][1].occupancy.blocks)
     ),
-    "Three gain nothing that counts, and the fourth makes the kernel 13 times as slow": (
-        lambda it: near(bound(it, 3)[0].median_us, us(it, 16, 32))
+    "Three gain nothing that counts, and the fourth makes the kernel 13 times as "
+    "slow": lambda it: (
+        near(bound(it, 3)[0].median_us, us(it, 16, 32))
         and about("13", bound(it, 4)[0].median_us / us(it, 16, 32))
         and [48, 64] == [bound(it, n)[1].occupancy.warps for n in (3, 4)]
     ),
@@ -210,6 +227,26 @@ CLAIMS = {
         and sum(bound(it, 4)[0].waits.get(name, 0) for name in (LOCAL, ROOM)) > 0.7
         and bound(it, 3)[0].waits.get(LOCAL, 0) < 0.05
     ),
+    "A block that fills its multiprocessor doubles the time, or nearly. Where two "
+    "share one, the last adds a half, and where eight do, an eighth": lambda it: (
+        0.9 < longer(it, 4, 1024, 1) < 1
+        and about("50%", longer(it, 4, 1024, 2))
+        and about("0.13", longer(it, 4, 256, 8))
+    ),
+    "It takes no more than its share": lambda it: near(
+        it.tails[4, 256, 8][1].median_us, it.tails[4, 256, 8][0].median_us * 9 / 8
+    ),
+    "alone, it has two warps for each scheduler, with four chains each, which is "
+    "enough for each cycle": lambda it: 256 // 32 // 4 == 2 and share(it, 2, 4) > 0.95,
+    "With one chain it has two in flight, and by the first table that takes twice as "
+    "long": lambda it: about("1.9", share(it, 2, 4) / share(it, 2, 1)),
+    "But the launch grows by a sixth, and not by a quarter": lambda it: about(
+        "0.16", longer(it, 1, 256, 8)
+    ),
+    "So the last block must have begun before the others had ended": lambda it: (
+        it.tails[1, 256, 8][1].median_us - it.flying[2, 1].median_us
+        < 0.95 * it.tails[1, 256, 8][0].median_us
+    ),
     "The kernel with 32 numbers takes 72 registers": lambda it: (
         72 == it.asked[32][1].registers == it.made_large().registers
     ),
@@ -219,9 +256,10 @@ CLAIMS = {
     "Now a block fits, and what it costs stands beside it: something is spilled": (
         lambda it: 1 == it.large.occupancy.blocks and it.large.stack > 0
     ),
-    "41 become 48, or 1,536 for a warp. A part of the multiprocessor has 16,384, enough "
-    "for ten warps; four parts hold 40. So one block of 32 warps, or five of 8": (
-        lambda it: [(1, 32), (5, 40)]
+    "41 become 48, or 1,536 for a warp. A part of the multiprocessor has 16,384, "
+    "enough for ten warps; four parts hold 40. So one block of 32 warps, or five of "
+    "8": lambda it: (
+        [(1, 32), (5, 40)]
         == [(held(n, 41).blocks, held(n, 41).warps) for n in (1024, 256)]
     ),
 }

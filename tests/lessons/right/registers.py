@@ -156,14 +156,15 @@ ANSWERS = {
         ],
         "the last point for those beyond the end": [
             (
-                "at[n] = points[i] if i < out.size else $type(0)\n"
-                "        value[n] = 0",
+                "at[n] = points[i] if i < out.size else $type(0)\n        value[n] = 0",
                 "value[n] = 0\n        if i < len(points):\n"
                 "            at[n] = points[i]\n        else:\n"
                 "            at[n] = 1",
             ),
-            ("for k in range(weights.size):\n        weight = weights[k]",
-             "for weight in weights:"),
+            (
+                "for k in range(weights.size):\n        weight = weights[k]",
+                "for weight in weights:",
+            ),
         ],
     },
 }
