@@ -61,7 +61,7 @@ def make_polynomial(numbers, threads=THREADS, **options):
             at[n], value[n] = points[uint32(first + threads * n)], float32(0)
         k = uint32(0)
         while k < TERMS:
-            for j in range(8):      # the compiler writes out both loops
+            for j in range(8):      # written out by the compiler, or in part
                 weight = tile[uint32(k + j)]
                 for n in range(numbers):
                     value[n] = value[n] * at[n] + weight
@@ -87,9 +87,9 @@ def checked(kernel, points):
 
 random = np.random.default_rng(0)
 weights = random.random(TERMS, dtype=np.float32)
-few = random.random(32 * THREADS, dtype=np.float32)
-run = checked(make_polynomial(1), few[:THREADS])
-checked(make_polynomial(8), few[:8 * THREADS])
+few = random.random(8 * THREADS, dtype=np.float32)
+for numbers in (1, 8):
+    run = checked(make_polynomial(numbers), few[:numbers * THREADS])
 
 # %% tags=["timing", "hide-input"]
 # Measures the kernel with more and more numbers for each thread.
@@ -134,6 +134,12 @@ plot_chains(steps=3, work=1, wait=3, chains=(1, 4))
 # A thread of the next kernel has some chains, and a block one, two, four or eight warps for each of the four schedulers. There is one block on each multiprocessor.
 #
 # **Predict.** In which of the sixteen launches is an FMA issued in nearly every cycle?
+#
+# <details><summary>Answer</summary>
+#
+# Where a scheduler has four chains or more, whoever has them: four warps with one, two with two, one with four.
+#
+# </details>
 
 # %%
 def make_chained(chains):
@@ -183,7 +189,8 @@ def chain(chains, threads, blocks=CORES, room=0):
 flying = {(warps, chains): chain(chains, 128 * warps)
           for warps in WARPS for chains in CHAINS}
 peak = max((m.gflop_per_s for m in flying.values()), default=np.nan)
-table(["warps of a scheduler", *(f"{it} chains, %" for it in CHAINS)],
+table(["warps of a scheduler", "1 chain, %",
+       *(f"{it} chains, %" for it in CHAINS[1:])],
       [(warps, *(100 * flying[warps, it].gflop_per_s / peak for it in CHAINS))
        for warps in WARPS])
 
@@ -195,7 +202,7 @@ table(["warps of a scheduler", *(f"{it} chains, %" for it in CHAINS)],
 # %% [markdown]
 # ## How many loads fill the memory?
 #
-# A load from memory takes some hundred cycles, and not four. So there must be more of them in flight. Repeat the experiment with loads in place of chains: each thread adds up its share of an array, and sends some loads off before it needs the first.
+# A load from memory takes hundreds of cycles, and not four. So there must be more of them in flight. Repeat the experiment with loads in place of chains: each thread adds up its share of an array, and sends some loads off before it needs the first.
 #
 # **Predict.** Are all 64 warps enough, with one load in flight for each thread?
 
@@ -236,7 +243,8 @@ def reading(loads, warps):
 
 reads = {(warps, loads): reading(loads, warps)
          for warps in RESIDENT for loads in LOADS}
-table(["warps of a multiprocessor", *(f"{it} loads, GB/s" for it in LOADS)],
+table(["warps of a multiprocessor", "1 load, GB/s",
+       *(f"{it} loads, GB/s" for it in LOADS[1:])],
       [(warps, *(reads[warps, it].gb_per_s for it in LOADS))
        for warps in RESIDENT])
 
@@ -286,8 +294,8 @@ compare(ways, "registers", "µs",
 # The scarcest decides. Move the sliders: what do your blocks find on each GPU?
 
 # %%
-explore(plot_occupancy, threads=[256, 1024], registers=[32, 40, 56, 64, 72, 128],
-        shared_kb=[0, 16, 48, 100])
+explore(plot_occupancy, threads=[256, 1024], shared_kb=[0, 16, 48, 100],
+        registers=[32, 40, 56, 64, 72, 128])
 
 # %% [markdown]
 # A number in a box is a block's warps, and dotted places stay empty; what leaves no room for another block stands behind the colon.
@@ -316,7 +324,7 @@ compare(bounds, "registers", {"bytes of local memory": lambda row:
 # %% [markdown]
 # Three gain nothing that counts, and the fourth makes the kernel 13 times as slow.
 #
-# The wish for three spills eight numbers of a thread, but each is stored and loaded only once, outside the loop. That is free; and since two blocks had enough in flight, so is the gain. The wish for four spills inside the loop, and now the warps wait for local memory.
+# The wish for three spills eight numbers of a thread, but each is stored and loaded only once, outside the loop. That costs nothing that the clock would show; but a third block brings nothing, either, since two already keep the schedulers busy. The wish for four spills inside the loop, and now the warps wait for local memory.
 #
 # So look at `.stack` before you believe a higher occupancy, and where something is spilled, at the clock.
 
@@ -333,6 +341,12 @@ plot_schedule(lengths, multiprocessors=4, places=2)
 
 # %% [markdown]
 # **Predict.** A round of blocks, all of the same work, and then one block more. How much longer does it take if one block of 1,024 threads fits at a time, if two do, or if eight of 256 threads do? And for these, if each thread has one chain instead of four?
+#
+# <details><summary>Answer</summary>
+#
+# By as long as one block takes alone. With four chains it has enough in flight to take just its share: all of a round, a half, an eighth. Eight warps with one chain each have two in flight for each scheduler, so they take twice an eighth, if the others end together.
+#
+# </details>
 
 # %% tags=["timing", "hide-input"]
 # Measures one round of blocks, and one block more.
@@ -350,11 +364,11 @@ compare({key: tuple(pair) for key, pair in tails.items()},
         by=("chains", "threads", "blocks at a time"))
 
 # %% [markdown]
-# A block that fills its multiprocessor doubles the time, or nearly. Where two share one, the last adds a half, and where eight do, an eighth. It takes no more than its share: alone, it has two warps for each scheduler, with four chains each, which is enough for each cycle.
+# A block that fills its multiprocessor doubles the time, or nearly. Where two share one, the last adds a half, and where eight do, an eighth: no more than its share.
 #
-# With one chain it has two in flight, and by the first table that takes twice as long. But the launch grows by a sixth, and not by a quarter. So the last block must have begun before the others had ended: a round need not end for all at once.
+# With one chain, a small block takes nearly twice as long alone, by the first table. But the launch grows by a sixth, and not by a quarter. So the last block must have begun before the others had ended: a round need not end for all at once.
 #
-# **A last round takes as long as one block alone.** Small blocks make it short, if each has enough in flight; and after many rounds it weighs little.
+# **A last round adds at most the time of one block alone.** Small blocks make it short, if each has enough in flight; and after many rounds it weighs little.
 
 # %% [markdown]
 # ## What could go wrong
@@ -461,7 +475,7 @@ task.check(points_at_once)
 #
 # ## Further reading
 #
-# - [Better performance at lower occupancy](https://www.nvidia.com/content/GTC-2010/pdfs/2238_GTC2010.pdf): Vasily Volkov's talk, which first said so loudly.
+# - [Better performance at lower occupancy](https://www.nvidia.com/content/GTC-2010/pdfs/2238_GTC2010.pdf): Vasily Volkov's talk, in which fewer warps win again and again.
 # - [Understanding latency hiding on GPUs](https://www2.eecs.berkeley.edu/Pubs/TechRpts/2016/EECS-2016-143.html): his thesis, with Little's law for each kind of instruction.
 # - [CUDA C++ Best Practices Guide, occupancy](https://docs.nvidia.com/cuda/cuda-c-best-practices-guide/index.html#occupancy): NVIDIA's own advice.
 #

@@ -134,7 +134,7 @@ def plot_room(launches, room, ax=None):
     return Picture(ax.figure, text)
 
 
-def plot_occupancy(threads=256, registers=32, shared_kb=0, ax=None):
+def plot_occupancy(threads=256, registers=40, shared_kb=16, ax=None):
     """The blocks that a multiprocessor of each GPU that we know holds at a time, in
     places for warps, by what a block takes.
     """
