@@ -294,8 +294,8 @@ compare(ways, "registers", "µs",
 # The scarcest decides. Move the sliders: what do your blocks find on each GPU?
 
 # %%
-explore(plot_occupancy, threads=[256, 1024], shared_kb=[0, 16, 48, 100],
-        registers=[32, 40, 56, 64, 72, 128])
+explore(plot_occupancy, threads=[256, 1024], shared_kb=[0, 16, 48],
+        registers=[32, 40, 64, 72, 128])
 
 # %% [markdown]
 # A number in a box is a block's warps, and dotted places stay empty; what leaves no room for another block stands behind the colon.
