@@ -14,12 +14,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from inspect import signature
-from math import sqrt
 
 import numpy as np
 from numba import cuda
 
 from helpers.exercises.arguments import InOut, Out, held_by, plain, whole_size
+from helpers.exercises.drawn.ends import at_the_ends
+from helpers.exercises.drawn.sides import SIDES, stretched
 from helpers.exercises.drawn.special import with_special_values
 from helpers.exercises.sizes import (
     busiest_block,
@@ -38,11 +39,8 @@ from thirty_two_lanes.frontend.kernels import argument_names
 TURNS = 60_000  # iterations of a warp's loops, for inputs of some thousand elements
 # kinds of sizes
 EVEN, RAGGED, SMALLER, LARGER, FAR = "even", "ragged", "smaller", "larger", "far"
-# where numbers are whose order matters
-SIDES = "", "far below 0", "close together", "far above 0"
 WHOLE, SMALL = "that are whole", 8  # and no larger
 PARTS = 5003  # of the largest number, of which some differ where numbers are close
-ROOMY = 4  # times beyond the largest floats: they may be added, and so may squares
 
 
 @dataclass(frozen=True)
@@ -54,7 +52,7 @@ class Trial:
     arguments: dict  # by name: arrays, numbers, Out and InOut
     kind: str  # EVEN, RAGGED, SMALLER, LARGER or FAR
     order: int  # the seed of the warps' order
-    side: str = ""  # one of SIDES, or WHOLE
+    side: str = ""  # one of SIDES, WHOLE, or ENDS
     like: object = None  # a trial that is like it, where numbers are whole
     special: bool = False  # has it what is hardly ever drawn, values or a size?
     turned: bool = False  # have its blocks another shape?
@@ -200,15 +198,20 @@ def drawn_trials(task, seed) -> list[Trial]:
     listed = 1 + len(task.even) + len(task.ragged)
     sizes = [(size, SMALLER) for size in smaller_sizes(task, seed)]
     sizes += [(size, LARGER) for size in larger_sizes(task, seed)]
-    trials = [
+    small, any_extent, alike, *larger = (
         trial(task, size, kind, seed, order)
         for order, (size, kind) in enumerate(sizes, start=listed)
+    )
+    special = [
+        with_special_values(it, seed, turn)
+        for turn, it in enumerate([any_extent, *larger])
     ]
-    trials[1:] = [with_special_values(it, seed) for it in trials[1:]]
-    # zeros of the third stay where they are
-    sides = [0 if it is trials[2] else it.order % len(SIDES) for it in trials]
-    both = zip(trials, sides, strict=True)
-    trials = [stretched(it, SIDES[side]) for it, side in both]
+    small, any_extent, *larger = (
+        stretched(it, SIDES[it.order % len(SIDES)]) for it in (small, *special)
+    )
+    # zeros stay where they are
+    alike = with_special_values(at_the_ends(alike, seed), seed)
+    trials = [small, any_extent, alike, *larger]
     empty = (
         empty_trial(task, size, seed, order)
         for order, size in enumerate(empty_sizes(task), start=listed + len(trials))
@@ -248,67 +251,6 @@ def trial(task, size, kind, seed, order) -> Trial:
     """A trial of a size, with numbers of its own."""
     rng = generator(task.name, seed, order)
     return Trial(task, size, task.inputs(rng, *size), kind, order)
-
-
-def stretched(trial, side) -> Trial:
-    """A trial with the inputs whose order alone matters on a side: distances between
-    them are so many times as large, up to the largest of their type; or up to its root,
-    where the specification squares them.
-    """
-    arrays = {name: trial.arguments[name] for name in trial.task.ordered}
-    kinds = {it.dtype.kind for it in arrays.values()}
-    if not side or not arrays or side == SIDES[1] and "u" in kinds:
-        return trial
-    if side == SIDES[2]:
-        moved = closer(arrays) if len(kinds) == 1 else {}
-        return replace(trial, arguments=trial.arguments | moved, side=side)
-    top = min(map(largest_of, arrays.values()))
-    moved = filling(arrays, side, top)
-    if moved is arrays:
-        return trial
-    found = replace(trial, arguments=trial.arguments | moved)
-    try:
-        with np.errstate(over="raise"):
-            found.expected  # noqa: B018
-    except FloatingPointError:
-        arrays = filling(arrays, side, sqrt(top) / ROOMY)
-        found = replace(trial, arguments=trial.arguments | arrays)
-    return replace(found, side=side)
-
-
-def filling(arrays, side, top) -> dict:
-    """Arrays whose numbers are so large, on a side; as they are if they are larger."""
-    wide = np.float64 if "f" in {it.dtype.kind for it in arrays.values()} else np.int64
-    least = np.floor(min(it.min() for it in arrays.values())).astype(wide)
-    most = np.ceil(max(it.max() for it in arrays.values())).astype(wide)
-    zero = most + 1 if side == SIDES[1] else least - 1
-    times = int(top / (float(most) - float(least) + 2)).bit_length() - 1
-    if times < 0:
-        return arrays
-    return {
-        name: ((it.astype(wide) - zero) * wide(2) ** times).astype(it.dtype)
-        for name, it in arrays.items()
-    }
-
-
-def closer(arrays) -> dict:
-    """Arrays whose numbers are next to each other, each at its rank: whole ones up to
-    the largest of their type, floats from 1 on.
-    """
-    all_of_them = np.unique(np.concatenate([it.ravel() for it in arrays.values()]))
-    ranks = {name: np.searchsorted(all_of_them, it) for name, it in arrays.items()}
-    if next(iter(arrays.values())).dtype.kind == "f":
-        eps = max(np.finfo(it.dtype).eps for it in arrays.values())
-        return {k: (1 + it * eps).astype(arrays[k].dtype) for k, it in ranks.items()}
-    first = min(map(largest_of, arrays.values())) - len(all_of_them)
-    return {k: (first + it).astype(arrays[k].dtype) for k, it in ranks.items()}
-
-
-def largest_of(array) -> float:
-    """How large the numbers of an array are stretched to."""
-    if array.dtype.kind == "f":
-        return float(np.finfo(array.dtype).max) / ROOMY
-    return np.iinfo(array.dtype).max
 
 
 def with_whole_numbers(trial, like) -> Trial:

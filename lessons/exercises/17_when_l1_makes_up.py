@@ -69,7 +69,7 @@ class ColumnEnds(SpeedUp):
         "threads": (64, 32),
     }
     even, ragged = ((32, 128), (64, 64)), ((1, 1), (2, 33), (37, 70), (45, 31))
-    budget = {"sectors": 4, "loads": {"a": 1}}
+    budget, ordered = {"sectors": 4, "loads": {"a": 1}}, ("a",)
 
     def inputs(self, rng, rows, cols):
         a = numbers(rng, self.type, -900, 900, (rows, cols))

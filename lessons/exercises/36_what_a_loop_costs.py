@@ -151,6 +151,10 @@ class LeanLoop(SpeedUp):
     budget = {"moves": 24}
 
     @property
+    def ordered(self):
+        return ("a",) if self.what == "max" else ()
+
+    @property
     def even(self):
         return ((24, 2 * self.threads),)
 

@@ -244,7 +244,7 @@ class LargestAround(SpeedUp):
 
     stars, points = 3, 4
     choices = {"rows": (16, 8), "threads": (64, 96), "type": ("float32", "int32")}
-    ragged = (1, 1), (37, 70), (9, 130)
+    ragged, ordered = ((1, 1), (37, 70), (9, 130)), ("src",)
 
     @property
     def setup(self):

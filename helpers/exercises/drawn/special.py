@@ -22,9 +22,9 @@ FILLS_NARROW = {1: 0.5, 2: 0.5}  # which may be levels, or letters
 DRAWS = 4  # of a number alone, whose range is to be known
 
 
-def with_special_values(trial, seed):
+def with_special_values(trial, seed, turn=None):
     """A trial with some of them in its inputs; as it is where an exercise limits what
-    rounding may do, and so its numbers.
+    rounding may do, and so its numbers. Of those that come alone one is 0 at a turn.
     """
     if trial.task.rtol is not None:
         return trial
@@ -39,7 +39,8 @@ def with_special_values(trial, seed):
     for name, array in arrays.items():
         inout = isinstance(arguments[name], InOut)
         arguments[name] = InOut(array) if inout else array
-    arguments |= zero_numbers(trial, rng, free)
+    if turn is not None:
+        arguments |= zero_numbers(trial, rng, free, turn)
     return replace(trial, arguments=arguments, special=True)
 
 
@@ -82,15 +83,14 @@ def make_equal(one, other, rng):
         other.flat[some[within]] = mine[within]
 
 
-def zero_numbers(trial, rng, free) -> dict:
+def zero_numbers(trial, rng, free, turn) -> dict:
     """Zero for one of the numbers that come alone and have both signs: for each in
     turn, and then for none.
     """
     alone = [name for name in free if is_number(trial.arguments[name])]
-    turn = trial.order % (len(alone) + 1)
-    if turn == len(alone):
+    if not alone[turn % (len(alone) + 1) :]:
         return {}
-    name = alone[turn]
+    name = alone[turn % (len(alone) + 1)]
     draws = [trial.task.inputs(rng, *trial.size)[name] for _ in range(DRAWS)]
     draws.append(trial.arguments[name])
     both = min(draws) < 0 < max(draws)

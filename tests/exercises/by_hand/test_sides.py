@@ -66,13 +66,24 @@ def test_numbers_on_a_side_have_the_order_of_those_before(kind, side):
 
 def test_numbers_that_fill_their_type_stay_where_they_are():
     """There is no room beside them."""
-    full = np.array([-128, 0, 127], np.int8)
+    full = np.arange(-128, 128).astype(np.int8)
 
     for side in ("far below 0", "far above 0"):
         found, moved = ordered(full, full, side=side)
         assert "" == found.side and moved[0] is full
     found, moved = ordered(full[1:], full[1:], side="")
     assert "" == found.side and moved[0] is not None
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_last_numbers_of_a_type_come_first(kind):
+    """Where nothing is computed with them: no sentinel is beyond them."""
+    a, most = np.arange(5).astype(kind), (np.finfo if kind[0] == "f" else np.iinfo)
+
+    _, (moved, _) = ordered(a, a, side="far above 0")
+    assert most(kind).max == moved[-1] and most(kind).max * 0.9 < moved[0]
+    _, (moved, _) = ordered(a, a, side="far below 0")
+    assert kind[0] == "u" or -most(kind).max == moved[0]
 
 
 def test_numbers_of_two_types_have_room_in_the_smaller():
