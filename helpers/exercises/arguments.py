@@ -21,7 +21,6 @@ class InOut(NamedTuple):
 POISON = 0xCD  # each byte of what is unwritten
 SMALL = 2  # bytes of whole numbers that stay as they are
 SCALES = 8  # the exponent, up or down
-LARGE, NEAR = 0.4, 0.75  # of floats at both ends, the large ones; of their exponent
 
 
 def full(kind, values, most=None) -> np.ndarray:
@@ -39,34 +38,26 @@ def full(kind, values, most=None) -> np.ndarray:
 
 def numbers(rng, kind, low, high, shape) -> np.ndarray:
     """Random numbers of a type; floats are between two limits, times a power of two
-    that is drawn, too; or at the ends of their type, where `rng` asks for that: no
-    number of a kernel's own is larger than all of them, and none smaller.
+    that is drawn, too; or elsewhere, where `rng` has them: no number of a kernel's own
+    is larger than all of them, and none smaller.
     """
     values, most = rng.uniform(low, high, shape), max(abs(low), abs(high))
     if np.dtype(kind).kind == "f":
-        if isinstance(rng, Ends):
-            return rng.numbers(np.dtype(kind), values / most)
+        if isinstance(rng, Elsewhere):
+            return rng.floats(np.dtype(kind), values / most)
         values = np.ldexp(values, rng.integers(-SCALES, SCALES, endpoint=True))
     return full(kind, values, most)
 
 
-class Ends(np.random.Generator):
-    """Random numbers of which `numbers` makes floats at the ends of their type: some as
-    large as a share of its exponents lets them be, and the others as near to 0.
-    """
+class Elsewhere(np.random.Generator):
+    """Random numbers that say where floats are, of values from -1 to 1."""
 
-    def __init__(self, rng, share):
+    def __init__(self, rng):
         super().__init__(rng.bit_generator)
-        self.share, self.asked = share, False
+        self.asked = False
 
-    def numbers(self, kind, values) -> np.ndarray:
-        """Numbers of a type, of values from -1 to 1."""
-        self.asked, limits = True, np.finfo(kind)
-        many, most = LARGE * values.size + self.random(), self.share * limits.maxexp
-        far = self.permutation(values.size).reshape(values.shape) < int(many)
-        sizes = np.ldexp(np.abs(values), np.where(far, int(most), -int(NEAR * most)))
-        sizes = np.clip(sizes, float(limits.tiny), float(limits.max))
-        return np.copysign(sizes, values).astype(kind)
+    def floats(self, kind, values) -> np.ndarray:
+        raise NotImplementedError
 
 
 def whole_size(size) -> tuple:

@@ -314,6 +314,7 @@ def refuse_values(case, outcomes):
         allow_long_sums(case, outcome)
     wrong = [it for it in outcomes if differs(it) and is_right_there(case, it)]
     if not wrong:
+        refuse_leftovers(case, outcomes)
         return
     outcome = next((it for it in wrong if [*past_whole_ones(it)]), wrong[0])
     for refusal in negative_indices(outcome):
@@ -329,6 +330,19 @@ def refuse_values(case, outcomes):
     hints = hints or "tail throughout" * (reason == "tail" and begins_wrong(outcome))
     report = "" if empty else in_numbers(outcome)
     raise Refusal(reason, f"{at_size(outcome)} {difference}", report, hints=hints)
+
+
+def refuse_leftovers(case, outcomes):
+    """Raise a Refusal if a kernel leaves something else than all of the exercise's own
+    answers in an array of which the specification says nothing.
+    """
+    for outcome in outcomes:
+        for name in outcome.trial.left_open:
+            own, got = case.answered(outcome), outcome.held[name]
+            if not any(np.array_equal(got, it.held[name]) for it in own):
+                left = f"in `{name}`, the kernel leaves what no right one does: {got}."
+                reason = VALUES_DIFFER[outcome.trial.kind]
+                raise Refusal(reason, f"{at_size(outcome)} {left}")
 
 
 def is_right_there(case, outcome) -> bool:

@@ -19,9 +19,9 @@ import numpy as np
 from numba import cuda
 
 from helpers.exercises.arguments import InOut, Out, held_by, plain, whole_size
-from helpers.exercises.drawn.ends import at_the_ends
+from helpers.exercises.drawn.elsewhere import at_the_ends, differing_little
 from helpers.exercises.drawn.sides import SIDES, stretched
-from helpers.exercises.drawn.special import with_special_values
+from helpers.exercises.drawn.special import with_equal_elements, with_special_values
 from helpers.exercises.sizes import (
     busiest_block,
     empty_sizes,
@@ -52,7 +52,7 @@ class Trial:
     arguments: dict  # by name: arrays, numbers, Out and InOut
     kind: str  # EVEN, RAGGED, SMALLER, LARGER or FAR
     order: int  # the seed of the warps' order
-    side: str = ""  # one of SIDES, WHOLE, or ENDS
+    side: str = ""  # one of SIDES, WHOLE, ENDS or ALIKE
     like: object = None  # a trial that is like it, where numbers are whole
     special: bool = False  # has it what is hardly ever drawn, values or a size?
     turned: bool = False  # have its blocks another shape?
@@ -112,6 +112,13 @@ class Trial:
         """The names of the arrays that the kernel must leave as they are."""
         given = self.arguments.items()
         return [name for name, it in given if isinstance(it, np.ndarray)]
+
+    @property
+    def left_open(self):
+        """The names of the arrays that the kernel may change as it likes."""
+        given = self.arguments.items()
+        changed = (name for name, it in given if isinstance(it, (Out, InOut)))
+        return [name for name in changed if name not in self.expected]
 
     @property
     def words(self) -> str:
@@ -202,6 +209,7 @@ def drawn_trials(task, seed) -> list[Trial]:
         trial(task, size, kind, seed, order)
         for order, (size, kind) in enumerate(sizes, start=listed)
     )
+    any_extent = differing_little(any_extent, seed)
     special = [
         with_special_values(it, seed, turn)
         for turn, it in enumerate([any_extent, *larger])
@@ -240,11 +248,10 @@ def far_trials(task, seed, numbers, outcomes) -> list[Trial]:
         (far_size(task, seed, numbers, it, listed), it.trial.order + later)
         for it in larger
     )
-    return [
-        stretched(trial(task, size, FAR, seed, order), SIDES[order % len(SIDES)])
-        for size, order in sizes
-        if size
-    ]
+    trials = [trial(task, size, FAR, seed, order) for size, order in sizes if size]
+    if numbers.packed:
+        trials = [with_equal_elements(it) for it in trials]
+    return [stretched(it, SIDES[it.order % len(SIDES)]) for it in trials]
 
 
 def trial(task, size, kind, seed, order) -> Trial:

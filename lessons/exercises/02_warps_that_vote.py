@@ -141,7 +141,7 @@ class RaySphere(Write):
         # the first ray only touches a sphere, at an x that no other one reaches
         edge = spheres[(spheres[:, 0] + spheres[:, 3]).argmax()]
         x[0], y[0] = edge[0] + edge[3], edge[1]
-        scale = np.float32(2.0 ** rng.integers(-4, 3))  # all surfaces before the miss
+        scale = np.float32(2.0 ** rng.integers(-12, 3))  # all surfaces before the miss
         x, y, spheres = x * scale, y * scale, spheres * scale
         return {"depth": Out(rays), "x": x, "y": y, "spheres": spheres}
 

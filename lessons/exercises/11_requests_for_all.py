@@ -25,12 +25,12 @@ class NBody(Write):
 
     def inputs(self, rng, n):
         bodies = rng.uniform(-5, 5, (n, 4))
-        bodies[:, 3] = rng.uniform(1, 9, n)
+        bodies[:, 3] = rng.uniform(1, 9, n) * 2.0 ** rng.integers(-8, 8)
         velocities = rng.uniform(-9, 10, (3, n)).astype(np.float32)
         return {
             "velocities": InOut(velocities),
             "bodies": bodies.astype(np.float32).ravel(),
-            "softening": np.float32(2.0 ** rng.integers(-2, 5)),
+            "softening": np.float32(2.0 ** rng.integers(-6, 5)),
             "dt": np.float32(rng.choice((-1, 1)) * rng.integers(1, 5) / 8),
         }
 

@@ -256,6 +256,8 @@ class WideDistance(SpeedUp):
 
     def inputs(self, rng, n):
         a, b = rng.uniform(-400, 400, (2, n)).astype(self.type)
+        if self.type == "float32":
+            a, b = (numbers(rng, self.type, -400, 400, n) for _ in "ab")
         return {"out": InOut(np.zeros(1, self.type)), "a": a, "b": b}
 
     def launch(self, n):

@@ -23,7 +23,7 @@ class Softmax(Write):
     setup = "ALL = 0xFFFFFFFF"
 
     def inputs(self, rng, rows, cols):
-        a = rng.choice([-700, -300, 300, 700], (rows, 1)) + np.zeros(cols)
+        a = rng.choice([-895, -300, 300, 895], (rows, 1)) + np.zeros(cols)
         a += rng.uniform(-5, 5, (rows, cols))
         far = 100 if self.extreme == "max" else -100
         a[:, [0, cols // 2, -1]] -= far

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from helpers.exercises.bounds.places import Bound, bounds_along
+from helpers.exercises.bounds.places import PARTS, Bound, bounds_along
 from thirty_two_lanes.core import ir
 
 COMPUTED = {  # of constants
@@ -37,8 +37,10 @@ class OwnNumbers(NamedTuple):
     bounds: set
     blocks: set = frozenset()
     along: tuple[Bound, ...] = ()
+    packed: bool = False  # does it count in a part of a word?
 
 
+PACKED = 2**16  # what a part of a word may hold none beyond
 BLOCKS = {
     *(f"cuda.{name}.{axis}" for name in ("blockIdx", "gridDim") for axis in "xyz")
 }
@@ -48,6 +50,8 @@ def own_numbers(kernel, threads) -> OwnNumbers:
     """Those that are written, and those at which a comparison turns."""
     found, bounds = numbers_written(kernel, threads)
     along = bounds_along(kernel, threads, found)
+    packed = {parts_counted(it.reference.site) for it in atomics_on_parts(kernel)}
+    bounds |= {PACKED} if packed else set()
     bounds |= {it.exact or it.number for it in along}
     blocks = {it.number for it in along if it.place[0] in {*BLOCKS, "atomic"}}
     threads = [*np.ravel(threads).tolist(), 1, 1]
@@ -55,7 +59,26 @@ def own_numbers(kernel, threads) -> OwnNumbers:
         if it.place[0] == "cuda.grid":
             axis = it.place[1] if len(it.place) > 1 else 0
             blocks.add(-(-it.number // threads[axis]))
-    return OwnNumbers(found | bounds, bounds, blocks, tuple(along))
+    return OwnNumbers(found | bounds, bounds, blocks, (*along, *packed), bool(packed))
+
+
+def parts_counted(site) -> Bound:
+    """What nobody can say of a part of a word: how much it holds."""
+    return Bound(("atomic",), 2**32 - 1, 2**32, None, site, does=PARTS)
+
+
+def atomics_on_parts(kernel):
+    """The atomic additions of a number that is shifted by something computed."""
+    code = [it for block in kernel.blocks for it in block]
+    made = made_once(code)
+    for it in code:
+        if isinstance(it, ir.Atomic) and it.operator == "add":
+            maker = made.get(it.values[0]) if isinstance(it.values[0], str) else None
+            while isinstance(maker, (str, ir.Cast)):
+                maker = made.get(getattr(maker, "operand", maker))
+            shifts = getattr(maker, "operator", "") == "lshift"
+            if shifts and value_of(maker.operands[1], {**made}) is None:
+                yield it
 
 
 def numbers_written(kernel, threads) -> tuple[set, set]:

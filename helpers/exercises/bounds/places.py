@@ -10,6 +10,8 @@ a square, a shift or a root: both are computed as the emulator does.
 from collections import Counter, deque
 from dataclasses import replace
 from functools import cache
+from math import isqrt
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +20,7 @@ from thirty_two_lanes.core import ir
 from thirty_two_lanes.core.hardware import WARP_SIZE
 from thirty_two_lanes.core.source import Site
 from thirty_two_lanes.language.operators import NAMESPACE, convert, source
-from thirty_two_lanes.language.warp_intrinsics import INTRINSICS
+from thirty_two_lanes.language.warp_intrinsics import INTRINSICS, SHUFFLES
 
 VISITS, AGAIN = 1000, 3  # of basic blocks; of a line, before what it makes is a place
 FEW = 4  # changes of an outcome along a place: more come back again and again
@@ -27,19 +29,23 @@ DENSE, STEP = 128, 1.02
 COMPARES = {"lt", "le", "gt", "ge", "eq", "ne"}
 KEEPS = {"min", "max", "fmin", "fmax", "mod", "and"}  # an operand, up to a bound
 STOPS = "in range"
+PARTS = "counts in a part of a word"
 
 
 class Along(NamedTuple):
-    """The values of a variable along a place: an index, a size, a number of blocks."""
+    """The values of a variable along a place: an index, a size, a number of blocks. A
+    float that is made of it is rounded from a number on.
+    """
 
     place: tuple
     values: np.ndarray
+    rounded: int | None = None
 
     def __hash__(self):
-        return hash((self.place, self.values.tobytes()))
+        return hash((self.place, self.values.tobytes(), self.rounded))
 
     def __eq__(self, other):
-        mine = isinstance(other, Along) and self.place == other.place
+        mine = isinstance(other, Along) and self[::2] == other[::2]
         return mine and np.array_equal(self.values, other.values)
 
     @property
@@ -60,6 +66,7 @@ class Bound(NamedTuple):
     written: int | None
     site: Site | None
     again: bool = False
+    does: str = ""  # instead
 
     @property
     def exact(self) -> int | None:
@@ -84,6 +91,12 @@ def samples(numbers) -> np.ndarray:
     return np.unique([*range(DENSE), *far, *powers, *(n for n in own if n >= 0)])
 
 
+class Cells(NamedTuple):
+    """An array of a thread's or a block's own, all of which is taken for one cell."""
+
+    name: str
+
+
 class Walk:
     """A walk through a kernel's basic blocks, on both sides of what is not known."""
 
@@ -94,11 +107,13 @@ class Walk:
         self.sizes["cuda.warpsize"] = WARP_SIZE
         self.blocks = dict(zip(kernel.numbers, kernel.blocks, strict=True))
         self.met, self.made = set(), Counter()
+        self.counts = {}  # places that what counts in a loop goes up to
 
     def go(self):
         """Begin with the arguments, which are what no instruction makes."""
         code = [it for block in self.kernel.blocks for it in block]
         made = {target for it in code for target in targets_of(it)}
+        self.stored = {it.array for it in code if isinstance(it, ir.Store)}
         known = {name: self.argument(name) for name in self.kernel.types.keys() - made}
         waiting = deque([(next(iter(self.blocks)), known)])
         for _ in range(VISITS):
@@ -123,6 +138,11 @@ class Walk:
             if isinstance(it, ir.Copy):
                 values = [value_of(source, known) for source in it.sources]
                 known.update(zip(it.targets, values, strict=True))
+            elif isinstance(it, ir.Store):
+                cells = value_of(it.array, known)
+                value = value_of(it.value, known)
+                if isinstance(cells, Cells) and isinstance(value, Along):
+                    known[cells] = value
             elif getattr(it, "target", None):
                 known[it.target] = self.made_by(it, known)
         return []
@@ -136,12 +156,20 @@ class Walk:
             return self.cast(it, value_of(it.operand, known))
         if isinstance(it, ir.Call) and it.function in self.sizes:
             return np.int32(self.sizes[it.function])
+        if isinstance(it, ir.Call) and it.function in SHUFFLES:
+            return value_of(it.operands[1], known)
         if isinstance(it, ir.Call) and INTRINSICS[it.function].fixed:
             return self.along((it.function,), it.target)
         if isinstance(it, ir.Attribute) and it.name.startswith(("size", "shape")):
             axis = it.name.removeprefix("shape")  # as of `shape0`
             place = ("shape", it.array, int(axis)) if axis.isdigit() else None
             return self.along(place or (it.name, it.array), it.target)
+        if isinstance(it, ir.Allocate):
+            return Cells(it.target)
+        if isinstance(it, (ir.View, ir.Reshape)):
+            return value_of(it.array, known)
+        if isinstance(it, ir.Load):
+            return self.loaded(it, known)
         if isinstance(it, ir.Atomic):
             return self.along(("atomic",), it.target)
         if isinstance(it, ir.Pack):
@@ -150,6 +178,15 @@ class Walk:
             whole = value_of(it.operand, known)
             return whole[it.index] if type(whole) is tuple else None
         return None
+
+    def loaded(self, it, known):
+        """What went into an array of the kernel's own; or an input's whole numbers."""
+        cells = value_of(it.array, known)
+        if isinstance(cells, Cells):
+            return known.get(cells)
+        if it.array in self.stored:
+            return None
+        return self.along(("loaded", it.array), it.target)
 
     def argument(self, name):
         return self.along(("argument", name), name)
@@ -174,14 +211,39 @@ class Walk:
             it, values = replace(it, operator="lt"), values[:2]
         places = {each.place for each in values if isinstance(each, Along)}
         again = self.made[it.target] > AGAIN
+        rounded = self.rounded(it, values)
         if len(places) > 1 or places and again:
-            return self.along(("computed", it.target), it.target)
+            return rounded or self.along(("computed", it.target), it.target)
+        if it.operator == STOPS and isinstance(it.operands[1], str):
+            self.counts[it.operands[0]] = getattr(values[1], "place", None)
+        if again and self.counts.get(it.target):
+            return self.values(self.counts[it.target], self.kernel.types[it.target])
         result = computed(it.operator, [plain(each) for each in values])
+        self.made[it.target] += 1
         if not places or result is None:
             return result
-        self.made[it.target] += 1
         self.note(it, values, result, *places)
-        return Along(*places, result)
+        return Along(*places, result, rounded and rounded.rounded)
+
+    def rounded(self, it, values):
+        """The least exact float that takes part in one: its square is so up to a root.
+        None of what is no float, where that it was rounded is noted.
+        """
+        floats = [each for each in values if isinstance(each, Along) and each.rounded]
+        if not floats:
+            return None
+        least = min(floats, key=attrgetter("rounded"))
+        if getattr(self.kernel.types[it.target], "kind", "") != "f":
+            return self.note_rounded(least, it.site)
+        if it.operator == "pow" or it.operator == "mul" and len(floats) > 1:
+            return least._replace(rounded=isqrt(least.rounded))
+        return least
+
+    def note_rounded(self, value, site):
+        """Note from where on a line takes what is rounded for what it was."""
+        number = value.rounded
+        told = f"rounds from {number:,} on"
+        self.found.add(Bound(value.place, number - 1, number, None, site, does=told))
 
     def cast(self, it, value):
         if not isinstance(value, (Along, np.generic)):
@@ -191,7 +253,13 @@ class Walk:
             return result
         if it.dtype.kind in "iu":
             self.add(value.place, result == value.values, None, it.site, [value])
-        return Along(value.place, result)
+            if value.rounded:
+                self.note_rounded(value, it.site)
+            return Along(value.place, result)
+        off = np.flatnonzero(result != value.values)
+        first = [int(self.samples[off[0]])] if off.size else []
+        least = min(first + [value.rounded] * bool(value.rounded), default=None)
+        return Along(value.place, result, least)
 
     def note(self, it, values, result, place):
         """Note where the outcome of an operation turns."""

@@ -28,6 +28,8 @@ def untried(numbers: OwnNumbers, outcomes) -> str:
     turns = f"changes at about {bound.above:,}"
     if bound.exact:
         turns = f"compares with {bound.exact:,}"
+    turns = bound.does or turns
+    turns += ", of what it loads" * (bound.place[0] == "loaded")
     line = f"line {bound.site.line}" if bound.site else "a line"
     return f"Not tried beyond {tried:,}: {line} {turns}."
 
@@ -40,6 +42,8 @@ def largest(place, outcome) -> int:
     value = outcome.held.get(mine.get(which[0])) if which else None
     if kind == "argument":
         return int(value)
+    if kind == "loaded" and value is not None:
+        return int(value.max(initial=0))
     if kind == "shape" and np.shape(value):
         return np.shape(value)[which[1]]
     if kind in BLOCKS:

@@ -1,7 +1,7 @@
 """Sides: where the numbers of inputs are whose order alone matters.
 
-The last numbers of a type come first; where a specification computes with them, and they
-are too large for that, distances are as large as there is room for.
+The last numbers of a type come first; where a specification computes with them, and
+they are too large for that, distances are as large as there is room for.
 """
 
 from dataclasses import replace

@@ -19,6 +19,7 @@ LEAST = 4  # elements
 EACH = 16  # one element in so many is of a kind
 FILLS = 2**-4  # of the largest number of a type, by its bytes:
 FILLS_NARROW = {1: 0.5, 2: 0.5}  # which may be levels, or letters
+EQUAL = 8  # draws of what all elements of an array are
 DRAWS = 4  # of a number alone, whose range is to be known
 
 
@@ -42,6 +43,27 @@ def with_special_values(trial, seed, turn=None):
     if turn is not None:
         arguments |= zero_numbers(trial, rng, free, turn)
     return replace(trial, arguments=arguments, special=True)
+
+
+def with_equal_elements(trial):
+    """A trial with whole numbers that are all equal, in each array of its own: of some
+    that it may have, those of which the specification makes the largest.
+    """
+    given = trial.arguments.items()
+    whole = {
+        name: it
+        for name, it in given
+        if isinstance(it, np.ndarray) and it.dtype.kind in "iu" and it.size
+        if name not in trial.task.fixed
+    }
+    equal = [
+        {name: np.full_like(it, it.flat[n % it.size]) for name, it in whole.items()}
+        for n in range(EQUAL)
+    ]
+    made = [
+        replace(trial, arguments=trial.arguments | it, special=True) for it in equal
+    ]
+    return max(made, key=lambda it: max(map(np.max, it.expected.values())))
 
 
 def numbers_of(argument):

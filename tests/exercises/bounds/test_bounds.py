@@ -45,6 +45,47 @@ def test_a_bound_is_found_however_it_is_spelt(spelt):
     assert "larger" == case.task.judge(case.kernel, 1).reason
 
 
+KEPT = {  # what a place went through before it is compared
+    "a shuffle": "j = cuda.shfl_sync(0xFFFFFFFF, i, cuda.laneid)",
+    "shared memory": "t = cuda.shared.array(128, int32)\n    t[cuda.threadIdx.x] = i\n"
+    "    j = t[cuda.threadIdx.x]",
+    "an array of its own": "t = cuda.local.array((2, 2), int32)\n    t[0, 1] = i\n"
+    "    j = t[0, 1]",
+}
+
+
+@pytest.mark.parametrize("through", KEPT)
+def test_a_bound_is_found_of_what_went_through_memory(through):
+    case = case_of(
+        "affine", GUARD, f"{KEPT[through]}\n    {GUARD[:-1]} and j * j < 3e7:"
+    )
+
+    assert any(5477 <= it <= 1.02 * 5477 for it in numbers_of(case).bounds)
+
+
+@pytest.mark.parametrize(
+    "made, first",
+    [
+        ("int(float32(i))", 2**24 + 1),
+        ("int(np.float16(i))", 2**11 + 1),
+        ("int(float32(i) * float32(i))", 2**12),
+        ("int(float32(i) + float32(out.size))", 2**24 + 1),
+        ("float32(i) < float32(out.size)", 2**24 + 1),
+    ],
+)
+def test_a_place_that_is_made_a_float_is_rounded_from_a_number_on(made, first):
+    case = case_of("affine", GUARD, f"if i < out.size and {made} > -1:")
+
+    assert first in numbers_of(case).bounds
+
+
+def test_who_counts_in_a_part_of_a_word_is_known():
+    added, packed = "32 * letter + lane, 1)", "letter, 1 << (8 * (letter % 4)))"
+
+    assert numbers_of(case_of("letters", added, packed)).packed
+    assert not numbers_of(case_of("letters")).packed
+
+
 @pytest.mark.parametrize("turns, start, step", [(7, 0, "+= 1000"), (14, 1, "*= 2")])
 def test_a_bound_may_be_what_a_loop_makes(turns, start, step):
     loop = f"most = {start}\n    for _ in range({turns}):\n        most {step}\n    "
@@ -70,6 +111,24 @@ def test_a_loop_that_counts_without_an_end_ends_the_walk():
             GUARD,
             "if i < out.size and i < 2_000_000:",
             "line 5 compares with 2,000,000.",
+        ),
+        (
+            "affine",
+            "= cuda.grid(1)",
+            "= int(float32(cuda.grid(1)))",
+            "line 4 rounds from 16,777,217 on.",
+        ),
+        (
+            "embedding",
+            "word = words[i]",
+            "word = int(float32(words[i]))",
+            "line 6 rounds from 16,777,217 on, of what it loads.",
+        ),
+        (
+            "letters",
+            "32 * letter + lane, 1)",
+            "32 * letter + lane, 1 << (letter >> 5))",
+            "line 15 counts in a part of a word.",
         ),
         (
             "in_place",
