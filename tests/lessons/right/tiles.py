@@ -92,9 +92,9 @@ ANSWERS = {
         ],
     },
     "average": {
-        "a product": [("a[i] / a.size", "a[i] * (1 / a.size)")],
-        "a float": [("a[i] / a.size", "a[i] / float(a.size)")],
-        "the length": [("a[i] / a.size", "a[i] / len(a)")],
+        "a product": [("a[i] / float32(a.size)", "a[i] * (1 / a.size)")],
+        "a float64": [("float32(a.size)", "float(a.size)")],
+        "the length": [("float32(a.size)", "float32(len(a))")],
     },
     "brightest": {
         "a name": [
