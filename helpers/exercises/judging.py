@@ -150,7 +150,7 @@ class JudgedKernel:
     kernel: object
     seed: object = None
     outcomes: list = field(default_factory=list)  # what it did in the trials so far
-    best: dict = field(default_factory=dict)  # what the answers did, by size and kind
+    best: dict = field(default_factory=dict)  # what the answers did, by launch
     listed: list = None  # the trials of the sizes that are listed
     begun: float = field(default_factory=time.process_time)
 
@@ -192,10 +192,11 @@ class JudgedKernel:
     def answered(self, outcome) -> list:
         """What the exercise's own answers do in the trial of an outcome."""
         trial = outcome.trial
-        if (trial.size, trial.kind) not in self.best:
+        launch = trial.size, trial.kind, trial.order  # several may have one size
+        if launch not in self.best:
             kernels = map(self.task.kernel, self.task.answer_texts)
-            self.best[trial.size, trial.kind] = [trial.run(it) for it in kernels]
-        return self.best[trial.size, trial.kind]
+            self.best[launch] = [trial.run(it) for it in kernels]
+        return self.best[launch]
 
     def most(self, outcome, count):
         """The most that counts in one of the exercise's own answers, in that trial."""

@@ -2,10 +2,12 @@
 sizes, in blocks of another shape, and where there is nothing to do.
 """
 
+import numpy as np
 import pytest
 
 from helpers.exercises import sources
 from helpers.exercises.catalogue import exercise
+from helpers.exercises.exercise import Out, Write
 from helpers.exercises.sizes import in_other_blocks
 
 ONE_FOR_ALL = """
@@ -83,3 +85,40 @@ def test_the_page_says_that_blocks_may_have_another_shape():
     told = "one launch has blocks of another shape"
     assert told in repr(exercise("affine"))
     assert told not in repr(exercise("relay"))
+
+
+class Doubles(Write):
+    """Write twice each element of `a` to `out`; `work` may hold anything at the end."""
+
+    even, ragged = (64,), (33,)
+
+    def inputs(self, rng, size):
+        a = rng.random(size, np.float32)
+        return {"out": Out(size, "float32"), "work": Out(size, "float32"), "a": a}
+
+    def launch(self, size):
+        return -(-size // 32), 32
+
+    def spec(self, a):
+        return {"out": 2 * a}
+
+    answer = """
+        @cuda.jit
+        def doubles(out, work, a):
+            i = cuda.grid(1)
+            if i < a.size:
+                work[i] = a[i]
+                out[i] = 2 * work[i]
+    """
+
+
+def test_what_is_left_over_may_depend_on_the_numbers():
+    """Launches of one size differ in their numbers, and so in what an answer leaves."""
+    task = Doubles()
+    other = "2 * a[i]\n        work[i] = 0"
+    texts = task.answer_text, sources.edited(task.answer_text, "2 * work[i]", other)
+
+    same, zeros = (task.judge(task.kernel(text), 1) for text in texts)
+
+    assert same.reason is None, same.text
+    assert "wrong" == zeros.reason and "in `work`" in zeros.sentence
