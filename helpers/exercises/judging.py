@@ -46,6 +46,7 @@ from helpers.exercises.values import (
     begins_wrong,
     causes,
     differs,
+    do_agree,
     equal,
     hold_to_own_rounding,
     in_numbers,
@@ -339,8 +340,9 @@ def refuse_leftovers(case, outcomes):
     """
     for outcome in outcomes:
         for name in outcome.trial.left_open:
-            own, got = case.answered(outcome), outcome.held[name]
-            if not any(np.array_equal(got, it.held[name]) for it in own):
+            got = outcome.held[name]
+            own = (it.held[name] for it in case.answered(outcome))
+            if not any(do_agree(got, it) for it in own):
                 left = f"in `{name}`, the kernel leaves what no right one does: {got}."
                 reason = VALUES_DIFFER[outcome.trial.kind]
                 raise Refusal(reason, f"{at_size(outcome)} {left}")

@@ -153,6 +153,11 @@ def unwritten_cells(cells, argument) -> str:
     )
 
 
+def do_agree(cells, others) -> bool:
+    """Are they the same numbers, but for what `check` allows floats?"""
+    return tolerance_for(cells, others, None, None).agree(cells, others).all()
+
+
 def equal(some, others) -> bool:
     """Are the same numbers in two groups of arrays? NaN is like nothing else."""
     pairs = zip(some.values(), others.values(), strict=True)
