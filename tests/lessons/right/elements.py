@@ -229,17 +229,6 @@ ANSWERS = {
         "a return": [
             ("if i < out.size:", "if i >= out.size:\n        return\n    if True:")
         ],
-        "an array of two": """
-            @cuda.jit
-            def two_chains(ends, following, starts, steps):
-                at = cuda.local.array(2, np.$type)
-                for i in range(cuda.grid(1), ends.size, cuda.gridsize(1)):
-                    at[0], at[1] = starts[0, i], starts[1, i]
-                    for _ in range(steps):
-                        at[0], at[1] = following[at[0]], following[at[1]]
-                    one, other = at[0], at[1]
-                    ends[i] = $result
-        """,
     },
     "embedding": {
         "the other way round": [("if word >= 0:", "if not word < 0:")],
