@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from helpers.exercises.arguments import Elsewhere
+from helpers.exercises.arguments import Elsewhere, InOut, Out
 from helpers.exercises.drawn.sides import is_finite
 from helpers.exercises.variants import generator
 
@@ -53,14 +53,29 @@ class Alike(Elsewhere):
 
 
 def at_the_ends(trial, seed):
-    """A trial with floats as far out as the specification comes to a number for them;
-    as it is if `numbers` draws none.
+    """A trial with floats as far out as the specification comes to a number for them,
+    and for floats of one sign, which may be added first; as it is if `numbers` draws
+    none.
     """
     for share in SHARES:
         found = drawn_by(AtTheEnds(numbers_of(trial, seed), share), trial, ENDS)
-        if found is trial or is_finite(found):
+        if found is trial or is_finite(found) and is_finite(of_one_sign(found)):
             return found
     return trial
+
+
+def of_one_sign(trial):
+    """A trial with the sizes of its floats."""
+    given = trial.arguments.items()
+    return replace(trial, arguments={name: size_of(it) for name, it in given})
+
+
+def size_of(argument):
+    if isinstance(argument, InOut):
+        return InOut(size_of(argument.array))
+    if isinstance(argument, Out) or np.asarray(argument).dtype.kind != "f":
+        return argument
+    return np.abs(argument)
 
 
 def differing_little(trial, seed):

@@ -60,6 +60,15 @@ def test_floats_are_at_both_ends_and_alike(name):
     assert all(np.isfinite(it).all() for it in ends.expected.values())
 
 
+def test_floats_at_the_ends_may_be_added_in_any_order():
+    """Two large ones of one sign may come before a third one of the other."""
+    task = exercise("row_by_row")
+
+    for seed in range(1, 9):
+        src = drawn_trials(task, seed)[2].arguments["src"]
+        assert np.isfinite(task.spec(np.abs(src))).all(), seed
+
+
 def floats_of(trial):
     """What `numbers` drew."""
     given = trial.arguments.items()
