@@ -217,9 +217,7 @@ def drawn_trials(task, seed) -> list[Trial]:
     small, any_extent, *larger = (
         stretched(it, SIDES[it.order % len(SIDES)]) for it in (small, *special)
     )
-    # zeros stay where they are
-    alike = with_special_values(at_the_ends(alike, seed), seed)
-    trials = [small, any_extent, alike, *larger]
+    trials = [small, any_extent, at_the_ends(alike, seed), *larger]
     empty = (
         empty_trial(task, size, seed, order)
         for order, size in enumerate(empty_sizes(task), start=listed + len(trials))

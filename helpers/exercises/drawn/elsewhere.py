@@ -8,6 +8,7 @@ import numpy as np
 
 from helpers.exercises.arguments import Elsewhere, InOut, Out
 from helpers.exercises.drawn.sides import is_finite
+from helpers.exercises.drawn.special import with_special_values
 from helpers.exercises.variants import generator
 
 ENDS, ALIKE = "at the ends of their type", "that differ little"
@@ -54,14 +55,17 @@ class Alike(Elsewhere):
 
 def at_the_ends(trial, seed):
     """A trial with floats as far out as the specification comes to a number for them,
-    and for floats of one sign, which may be added first; as it is if `numbers` draws
-    none.
+    and for floats of one sign, which may be added first, among special values; with
+    these alone if `numbers` draws none.
     """
     for share in SHARES:
         found = drawn_by(AtTheEnds(numbers_of(trial, seed), share), trial, ENDS)
-        if found is trial or is_finite(found) and is_finite(of_one_sign(found)):
+        if found is trial:
+            break
+        found = with_special_values(found, seed)  # equal ones may be too large
+        if is_finite(found) and is_finite(of_one_sign(found)):
             return found
-    return trial
+    return with_special_values(trial, seed)
 
 
 def of_one_sign(trial):

@@ -69,6 +69,16 @@ def test_floats_at_the_ends_may_be_added_in_any_order():
         assert np.isfinite(task.spec(np.abs(src))).all(), seed
 
 
+def test_floats_at_the_ends_are_finite_among_special_values():
+    """Such as equal ones, of which the sum may be too large."""
+    task = exercise("rows_of_any_length")
+
+    for seed in range(1, 9):
+        with np.errstate(over="raise"):
+            found = drawn_trials(task, seed)[2].expected.values()
+        assert all(np.isfinite(it).all() for it in found), seed
+
+
 def floats_of(trial):
     """What `numbers` drew."""
     given = trial.arguments.items()
