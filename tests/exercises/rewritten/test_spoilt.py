@@ -77,6 +77,7 @@ BUSY = {  # loops of which more turns take too long to emulate, and the most of 
 NO_MORE = {  # loops that have no more turns, however large the arrays are
     *(("attention", place) for place in (0, 1, 2, 3, 6)),  # at most 256 keys
     ("channels_last", 0),
+    ("largest_around", 0),  # at most ROWS + 4
     ("swizzle", 0),
     ("swizzle", 1),
     ("walk_down", 0),
