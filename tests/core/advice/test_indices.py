@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from helpers import emulate
-from tests.core.advice.telling import made
+from tests.core.advice.telling import made, told
 from thirty_two_lanes.core.errors import KernelIndexError
 
 ROWS, COLUMNS = 40, 60
@@ -171,3 +171,74 @@ def rows(a, out):
         mended = text.replace("[x, y]", "[y, x]").replace("[x + 1, y]", "[y, x + 1]")
         run = emulate(made(mended))[1, (32, 32)](values, values.copy())
         assert "neighbouring" not in repr(run)
+
+
+TILE = """
+def reverse(a, out):
+    s = cuda.shared.array(64, float32)
+    t = cuda.threadIdx.x
+    s[t] = a[cuda.grid(1)]
+    cuda.syncthreads()
+    out[cuda.grid(1)] = s[cuda.blockDim.x - 1 - t]
+"""
+TILE_2D = """
+def copy(a, out):
+    s = cuda.shared.array((16, 16), float32)
+    x, y = cuda.grid(2)
+    tx = cuda.threadIdx.x
+    ty = cuda.threadIdx.y
+    s[ty, tx] = a[y, x]
+    out[y, x] = s[ty, tx]
+"""
+WINDOW = """
+def sums(a, out):
+    w = cuda.local.array(4, float32)
+    for k in range(5):
+        w[k] = a[k]
+    out[cuda.grid(1)] = w[0] + w[4]
+"""
+OF_GRID = """
+def copy(a, out):
+    s = cuda.shared.array(64, float32)
+    s[cuda.grid(1)] = a[cuda.grid(1)]
+    out[cuda.grid(1)] = s[cuda.grid(1)]
+"""
+
+
+@pytest.mark.parametrize(
+    "text, config, shape, right, told_of, mend",
+    [
+        (
+            TILE, (4, 128), (4, 128), lambda a: a[:, ::-1],
+            "`s` has 64 cells, and the block 128 threads: make it that large",
+            ("array(64", "array(128"),
+        ),
+        (
+            TILE_2D, ((2, 4), (32, 8)), (32, 64), lambda a: a,
+            "`s` has 16 cells along axis 1, and the block 32 threads along x: make "
+            "its shape (16, 32)",
+            ("(16, 16)", "(16, 32)"),
+        ),
+        (
+            WINDOW, (1, 64), 64, lambda a: a[0] + a[4],
+            "make `w` larger, or keep the index below its 4 cells, `if k < w.size:`",
+            ("array(4", "array(5"),
+        ),
+        (
+            OF_GRID, (4, 64), 256, lambda a: a,
+            "index it by the thread's number in its block, `cuda.threadIdx.x`",
+            ("s[cuda.grid(1)]", "s[cuda.threadIdx.x]"),
+        ),
+    ],
+)  # fmt: skip
+def test_an_array_of_the_kernel_is_to_be_larger(
+    text, config, shape, right, told_of, mend
+):
+    """A guard on its size would leave values out, and no finding."""
+    a = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
+    given = (a.ravel(), a.ravel().copy()) if text is TILE else (a, a.copy())
+    (sentence,) = told(made(text), config, *given)
+    assert sentence.endswith(told_of)
+
+    emulate(made(text.replace(*mend)))[config](*given)
+    assert (given[1].reshape(shape) == right(a)).all()

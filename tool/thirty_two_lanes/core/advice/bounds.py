@@ -5,7 +5,7 @@ missing, or the one that is wrong by one, or two indices to swap.
 import ast
 from typing import NamedTuple
 
-from thirty_two_lanes.core.advice import overrun, swapped
+from thirty_two_lanes.core.advice import overrun, small, swapped
 from thirty_two_lanes.core.advice.edit import Advice
 from thirty_two_lanes.core.advice.ends import indices_of, lower, upper
 from thirty_two_lanes.core.advice.patterns import elements
@@ -28,7 +28,8 @@ class Wrapping(NamedTuple):
 class Outside(NamedTuple):
     """An index outside its array: the site and the array's name, "load", "store" or
     "atomic", the axis, the index and the array's shape; how far it is below zero as an
-    unsigned number; the launch's threads in a block, and blocks, along each axis.
+    unsigned number; the launch's threads in a block, and blocks, along each axis; the
+    array's memory.
     """
 
     site: object
@@ -40,6 +41,7 @@ class Outside(NamedTuple):
     below: int = 0
     block_dim: tuple[int, ...] = (1, 1, 1)
     grid_dim: tuple[int, ...] = (1, 1, 1)
+    space: str = "global"
 
     @property
     def ndim(self) -> int:
@@ -55,6 +57,11 @@ class Outside(NamedTuple):
     def length(self) -> str:
         """The size in the kernel's words."""
         return self.length_of(self.axis)
+
+    @property
+    def is_beyond(self) -> bool:
+        """Is the index too large, and not below zero?"""
+        return self.index >= self.size and not self.below
 
     def length_of(self, axis) -> str:
         """The size of an axis in the kernel's words."""
@@ -77,8 +84,12 @@ def advice_on(layout, outside) -> Advice | None:
         advice = _off_by_one(layout, statement, *found.values())
         if advice:
             return advice
-    if outside.index >= outside.size and not outside.below:
-        advice = overrun.advice_on(layout, statement, found, outside)
+    if outside.is_beyond:
+        advice = (
+            overrun.asked_too_late(layout, statement, found, outside)
+            or small.advice_on(layout, slices, outside)
+            or overrun.moved(layout, statement, found, outside)
+        )
         if advice:
             return advice
     tests = _inside(layout, slices, outside)
@@ -87,7 +98,7 @@ def advice_on(layout, outside) -> Advice | None:
     test = _not_asked(layout, statement, tests)
     guard = f"guard this line, `if {test}:`"
     own = not any(overrun.is_moved(layout, it) for it in found.values())
-    if own and outside.index >= outside.size and not outside.below:
+    if own and outside.is_beyond:
         ends = "ends" if ">= 0" in test else "end"
         guard = f"let the threads beyond the {ends} do nothing: `if {test}:`"
     if outside.index < 0:

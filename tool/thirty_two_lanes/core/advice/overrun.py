@@ -13,10 +13,10 @@ from thirty_two_lanes.core.advice.varying import names_in, names_set
 BELOW = {ast.Lt: 0, ast.Gt: 1}  # the side of the index where it is asked to be below
 
 
-def advice_on(layout, statement, indices, outside) -> Advice | None:
-    """Advice on the indices of a statement, of which one is beyond the end."""
+def asked_too_late(layout, statement, indices, outside) -> Advice | None:
+    """Advice on the indices of a condition that asks for the element first."""
     late = (_asked_too_late(layout, statement, it, outside) for it in indices.values())
-    return next(filter(None, late), None) or _moved(layout, statement, indices, outside)
+    return next(filter(None, late), None)
 
 
 def _asked_too_late(layout, statement, index, outside) -> Advice | None:
@@ -78,7 +78,7 @@ def _is_length(layout, node, outside):
     return ast.unparse(node) in lengths
 
 
-def _moved(layout, statement, indices, outside):
+def moved(layout, statement, indices, outside) -> Advice | None:
     """Advice on indices of which a loop around them moves the one that is too large."""
     loops = {text: _loop_of(layout, statement, it) for text, it in indices.items()}
     if None in loops.values():

@@ -3,6 +3,7 @@
 import numpy as np
 
 from thirty_two_lanes.core.advice.bounds import Outside
+from thirty_two_lanes.core.advice.small import OWN
 from thirty_two_lanes.core.errors import KernelError, KernelIndexError
 from thirty_two_lanes.core.events import NegativeIndex, Overflow
 from thirty_two_lanes.core.hardware import WARP_SIZE
@@ -99,8 +100,8 @@ def out_of_bounds(warp, reference, array, indices, axis, active):
     below = _below_zero(index[axis], indices[axis].dtype)
     facts = site, name, reference.kind, axis, index[axis], shape, below
     launched = (tuple(map(int, dim)) for dim in (warp.block_dim, warp.grid_dim))
-    outside = Outside(*facts, *launched)
-    remedy = _remedy(outside, array.space)
+    outside = Outside(*facts, *launched, array.space)
+    remedy = _remedy(outside)
     error = KernelIndexError(
         f"line {site.line} {verb} {name}[{written}], but `{name}` has shape "
         f"{shape}: along axis {axis} {most}\n"
@@ -151,11 +152,11 @@ def _below_zero(index, dtype):
     return 2**bits - index if dtype.kind == "u" and index >= 2 ** (bits - 1) else 0
 
 
-def _remedy(outside, space):
+def _remedy(outside):
     index, below, size, name = (
         outside.index, outside.below, outside.size, outside.array
     )
-    if size == 0 and space == "shared":
+    if size == 0 and outside.space == "shared":
         return (
             f"`{name}` is dynamic shared memory, and this launch gives it none: its "
             "bytes are the fourth value in the brackets, `[blocks, threads, 0, bytes]`"
@@ -174,6 +175,8 @@ def _remedy(outside, space):
             "a negative index counts from the end; this one goes too far: guard it, "
             "`if i >= 0:`, where i is the index that this line uses"
         )
+    if outside.space in OWN:
+        return f"make `{name}` larger, or keep the index below its {size:,} cells"
     return (
         "let the threads beyond the end do nothing: "
         f"`if i < {outside.length}:`, where i is the index that this line uses"
