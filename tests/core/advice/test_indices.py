@@ -13,16 +13,16 @@ ROWS, COLUMNS = 40, 60
 GUARD = re.compile(r"`if (.*):`")
 
 
-def arrays():
-    values = np.arange(ROWS * COLUMNS, dtype=np.float32).reshape(ROWS, COLUMNS)
+def arrays(shape=(ROWS, COLUMNS)):
+    values = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
     return values, np.zeros_like(values)
 
 
-def looked_at(text):
+def looked_at(text, blocks=(4, 3), shape=(ROWS, COLUMNS), *more):
     """What a launch of a thread for each element says and stores."""
-    values, out = arrays()
+    values, out = arrays(shape)
     try:
-        run = emulate(made(text))[(4, 3), (16, 16)](values, out)
+        run = emulate(made(text))[blocks, (16, 16)](values, out, *more)
     except KernelIndexError as error:
         return [str(error)], out
     return [it.text for it in run.warnings if not it.note], out
@@ -65,6 +65,41 @@ def test_swapped_indices_are_to_be_swapped(numbers, guard):
     sentences, out = looked_at(mended)
     assert [] == sentences
     assert (out == arrays()[0]).all()
+
+
+SIZES = "x < a.shape[0] and y < a.shape[1]"
+CROSSED = """
+def copy(a, out, h, w):
+    m, n = a.shape
+    x, y = cuda.grid(2)
+    if {}:
+        out[y, x] = a[y, x]
+"""
+
+
+@pytest.mark.parametrize(
+    "guard, right, blocks",
+    [
+        (SIZES, "x < a.shape[1] and y < a.shape[0]", (4, 3)),
+        (SIZES, "x < a.shape[1] and y < a.shape[0]", (4, 4)),
+        ("x < m and y < n", "x < n and y < m", (4, 3)),
+        ("x < m and y < n", "x < n and y < m", (4, 4)),
+        ("x < h and y < w", "x < w and y < h", (4, 3)),
+        ("x >= m or y >= n: return", "x >= n or y >= m", (4, 3)),
+        ("x >= m or y >= n: return", "x >= n or y >= m", (4, 4)),
+    ],
+)
+def test_a_guard_that_asks_for_the_other_axis_is_to_be_changed(guard, right, blocks):
+    """Whether it stops threads, or lets some beyond the end."""
+    text = CROSSED.format(guard)
+    text = text.replace("return:\n        ", "return\n    ")
+    (sentence,), _ = looked_at(text, blocks, (48, 64), 48, 64)
+
+    assert "the guard of line " in sentence.lower() and ", but `" in sentence
+    assert f"rite `if {right}:`" in sentence
+    mended = text.replace(guard.partition(":")[0], right)
+    sentences, out = looked_at(mended, blocks, (48, 64), 48, 64)
+    assert [] == sentences and (out == arrays((48, 64))[0]).all()
 
 
 @pytest.mark.parametrize(

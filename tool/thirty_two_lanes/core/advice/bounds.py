@@ -5,7 +5,7 @@ missing, or the one that is wrong by one, or two indices to swap.
 import ast
 from typing import NamedTuple
 
-from thirty_two_lanes.core.advice import overrun, small, swapped
+from thirty_two_lanes.core.advice import crossed, overrun, small, swapped
 from thirty_two_lanes.core.advice.edit import Advice
 from thirty_two_lanes.core.advice.ends import indices_of, lower, upper
 from thirty_two_lanes.core.advice.patterns import elements
@@ -89,6 +89,7 @@ def advice_on(layout, outside) -> Advice | None:
             overrun.asked_too_late(layout, statement, found, outside)
             or small.advice_on(layout, slices, outside)
             or overrun.moved(layout, statement, found, outside)
+            or crossed.on_beyond(layout, statement, slices, outside)
         )
         if advice:
             return advice
@@ -127,12 +128,14 @@ def on_wrap(layout, wrapping) -> Advice | None:
 
 
 def on_short_grid(layout, outside) -> Advice | None:
-    """What to do where a grid ends before its array: swap two indices, if those are
-    why; None where it is too small.
+    """What to do where a grid ends before its array: swap two indices, or what a guard
+    compares them with, if those are why; None where it is too small.
     """
     statement = layout.at(outside.site.line)
     slices = _whole_slices(statement, outside) if statement else []
-    return swapped.advice_on(layout, slices, outside)
+    return swapped.advice_on(layout, slices, outside) or crossed.on_short(
+        layout, statement, slices, outside
+    )
 
 
 def _not_asked(layout, statement, tests) -> str:

@@ -48,9 +48,11 @@ class Edit:
 @dataclass(frozen=True)
 class Advice:
     """What to do about a finding: a sentence without its full stop, and the edit that
-    it tells of, None where no single edit helps. `bars` says that a barrier is none.
+    it tells of, None where no single edit helps. `bars` says that a barrier is none;
+    `fact` is what a warning says in place of its own, if the source shows more.
     """
 
     sentence: str
     edit: Edit | None = field(default=None, repr=False)
     bars: bool = field(default=False, repr=False)
+    fact: str = field(default="", repr=False)

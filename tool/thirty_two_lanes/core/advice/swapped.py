@@ -84,7 +84,7 @@ def _parts(layout, node, seen=()):
     where it is something else. Of a product, only what differs between blocks.
     """
     if isinstance(node, ast.Name):
-        made = None if node.id in seen else _definition(layout, node.id)
+        made = None if node.id in seen else definition_of_name(layout, node.id)
         return None if made is None else _parts(layout, made, (*seen, node.id))
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
         return _of_grid(node.value, node.slice.value)
@@ -119,7 +119,7 @@ def _of_grid(node, axis):
     return {("grid", axis)} if is_it and 0 <= axis < _axes_of_grid(node) else None
 
 
-def _definition(layout, name):
+def definition_of_name(layout, name):
     """The expression that a variable is set to, if one statement alone sets it."""
     set_by = layout.that_set(name)
     if len(set_by) != 1 or not isinstance(set_by[0], ast.Assign):

@@ -69,7 +69,7 @@ class LineWarning(NamedTuple):
         """The same with what the source advises, if it does."""
         if advice is None:
             return self
-        fact = self.text.partition(". ")[0]
+        fact = advice.fact or self.text.partition(". ")[0]
         return self._replace(text=f"{fact}. {raised(advice.sentence)}")
 
     def __repr__(self):
