@@ -5,7 +5,7 @@ updates, flags and cells that all store to, a sentence of their own; else a barr
 import ast
 from dataclasses import replace
 
-from thirty_two_lanes.core.advice import locking
+from thirty_two_lanes.core.advice import locking, steps
 from thirty_two_lanes.core.advice.edit import Advice, spot_of
 from thirty_two_lanes.core.advice.locking import FENCE
 from thirty_two_lanes.core.advice.patterns import (
@@ -68,7 +68,9 @@ def advice_on(race, layout, lines, facts, others=()) -> Advice | None:
         return None
     warp = race.scope == "warp" and not facts.is_wide(race)
     waiting = Waiting(race, layout, lines, statements, warp)
-    advice = locking.advice_on(race, layout, lines, others)
+    advice = locking.advice_on(race, layout, lines, others) or steps.advice_on(
+        race, layout, lines, statements
+    )
     if advice:
         return replace(advice, bars=True)
     if not waiting.turns() or facts.is_update(race) or race.scope == "grid":
