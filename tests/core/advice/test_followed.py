@@ -72,3 +72,62 @@ def test_a_step_that_is_the_number_of_threads_is_not_blamed(step):
     sentences = told(kernel, ((2, 2), (32, 2)), np.zeros(512, np.float32))
 
     assert sentences and not any("step" in it for it in sentences)
+
+
+COMPACT = """
+def compact(a, out, n):
+    i = cuda.grid(1)
+    if a[i] > 0:
+        cuda.atomic.add(n, 0, 1)
+        k = n[0]{}
+        out[k{}] = a[i]
+"""
+COUNTED = """        cuda.atomic.add(n, 0, 1)
+        k = n[0]{}"""
+
+
+@pytest.mark.parametrize(
+    "read, index, new",
+    [
+        (" - 1", "", "k = cuda.atomic.add(n, 0, 1)"),
+        ("", " - 1", "k = cuda.atomic.add(n, 0, 1) + 1"),
+    ],
+)
+def test_a_count_is_what_the_atomic_gives_back(read, index, new):
+    """The cell is another thread's by the next line."""
+    text = COMPACT.format(read, index)
+    a = np.cos(np.arange(256, dtype=np.float32))
+    out, n = np.zeros_like(a), np.zeros(1, np.int32)
+    sentences = told(made(text), (4, 64), a, out, n)
+    assert f"Write `{new}` in place of lines 4 and 5" in sentences[0]
+    assert index or {sentences[0]} == {*sentences}
+
+    mended = text.replace(COUNTED.format(read), f"        {new}")
+    emulate(made(mended))[4, 64](a, out, n)
+    assert (np.sort(out[: n[0]]) == np.sort(a[a > 0])).all()
+
+
+ARGMAX = """
+def argmax(a, best, where):
+    i = cuda.grid(1)
+    old = cuda.atomic.max(best, 0, a[i])
+    if a[i] > old:
+        where[0] = i
+"""
+
+
+def test_a_value_and_its_place_are_one_integer():
+    """An atomic store of the place would only hide that an older one comes last."""
+    a = np.random.default_rng(1).permutation(256)
+    given = np.full(1, -1), np.zeros(1, np.int64)
+    (sentence,) = {*told(made(ARGMAX), (4, 64), a, *given, edits=False)}
+    assert "put both into one integer of 64 bits, the value above the" in sentence
+    assert "for `cuda.atomic.max`; or find the value first and, in a second" in sentence
+
+    packed = """
+def argmax(a, best, where):
+    i = cuda.grid(1)
+    cuda.atomic.max(best, 0, (a[i] << 32) | i)
+"""
+    run = emulate(made(packed))[4, 64](a, *given)
+    assert not run.races and given[0][0] & 0xFFFFFFFF == a.argmax()

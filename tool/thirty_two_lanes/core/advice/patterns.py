@@ -4,6 +4,7 @@ flag that is waited for, a step of a reduction.
 
 import ast
 
+from thirty_two_lanes.core.advice.edit import spot_of
 from thirty_two_lanes.core.advice.varying import array_of, names_in
 
 ADDED = {ast.Add: "add", ast.Sub: "sub", ast.BitAnd: "and_", ast.BitOr: "or_"}
@@ -138,6 +139,54 @@ def _added(load, store, array):
         return None
     call = called(ADDED[type(value.op)], target, ast.unparse(value.right))
     return f"{name} = {call}"
+
+
+def counted_and_read(layout, read, array):
+    """Of a statement that sets a variable by the cell to which an atomic before it in
+    the same body adds: the atomic's statement, this one, the code that does both, and
+    what goes then; None for any others. With no array, of any.
+    """
+    if not isinstance(read, ast.Assign) or not isinstance(read.targets[0], ast.Name):
+        return None
+    level = layout.paths[read][-1]
+    for count in level.body[level.index - 1 :: -1] if level.index else ():
+        call = count.value if isinstance(count, ast.Expr) else None
+        names = names_in(call.func) if isinstance(call, ast.Call) else []
+        if layout.waits(count) or hasattr(count, "body"):
+            return None
+        if names[-2:] != ["atomic", "add"] or array not in (
+            None,
+            array_of(call.args[0]),
+        ):
+            continue
+        code = _given_back(read, call)
+        if code:
+            return count, read, code, (spot_of(read),)
+    return None
+
+
+def _given_back(read, call):
+    """A statement that takes a cell's value as the atomic on it gives it back."""
+    array, index, added = map(ast.unparse, call.args)
+    cell, name = f"{array}[{index.strip('()')}]", read.targets[0].id
+    value = ast.unparse(read.value)
+    if value == f"{cell} - {added}":
+        return f"{name} = {ast.unparse(call)}"
+    if value == cell:
+        return f"{name} = {ast.unparse(call)} + {added}"
+    return None
+
+
+def sets_by_extreme(layout, test):
+    """For the names that a condition asks, the atomic minimum or maximum that one is
+    set by, as text; None for others.
+    """
+    for name in (it.id for it in ast.walk(test) if isinstance(it, ast.Name)):
+        for it in layout.that_set(name):
+            call = getattr(it, "value", None)
+            names = names_in(call.func) if isinstance(call, ast.Call) else []
+            if "atomic" in names and names[-1] in ("max", "min"):
+                yield ".".join(names)
 
 
 def waits_for(statement, array) -> bool:

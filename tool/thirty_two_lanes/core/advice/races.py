@@ -13,7 +13,9 @@ from thirty_two_lanes.core.advice.patterns import (
     as_atomic,
     as_smallest,
     asks_and_stores,
+    counted_and_read,
     elements,
+    sets_by_extreme,
     steps_of_reduction,
     taken_and_added,
     target_of,
@@ -74,7 +76,15 @@ def advice_on(race, layout, lines, facts, others=()) -> Advice | None:
     if advice:
         return replace(advice, bars=True)
     if not waiting.turns() or facts.is_update(race) or race.scope == "grid":
-        looks = (_smallest, _update, _flag, _no_barrier, _same_cell)
+        looks = (
+            _given_back,
+            _place,
+            _smallest,
+            _update,
+            _flag,
+            _no_barrier,
+            _same_cell,
+        )
         for look in looks:
             advice = look(race, layout, lines, statements)
             if advice:
@@ -127,6 +137,49 @@ def _passed_by(lines):
         "between them, or they are of a loop's condition, and some threads come from "
         "one to the other without it. Let all threads meet it in each turn"
     )
+
+
+def _given_back(race, layout, lines, statements):
+    """A cell that is read behind the atomic that counts it; or a cell at such a count,
+    which several threads take for theirs.
+    """
+    reading, array = {*statements}, race.array
+    if {race.first_kind, race.second_kind} == {"store"}:
+        index = getattr(target_of(statements[0]), "slice", None)
+        set_by = layout.that_set(getattr(index, "id", ""))
+        if len(set_by) != 1 or statements[0] is not statements[1]:
+            return None
+        reading, array = {*set_by}, None
+    for count, read, code, without in filter(
+        None, (counted_and_read(layout, it, array) for it in reading)
+    ):
+        both = f"lines {count.lineno} and {read.lineno}"
+        return Advice(
+            f"Others count on before line {read.lineno} reads the cell: use what the "
+            f"atomic gives back, the value before. Write `{code}` in place of {both}",
+            layout.edit("instead", count, code, without=without),
+        )
+    return None
+
+
+def _place(race, layout, lines, statements):
+    """A plain store under an `if` that asks for what an atomic maximum gave back."""
+    one, other = statements
+    if one is not other or target_of(one) is None:
+        return None
+    for guard in layout.around(one, ast.If):
+        found = next(filter(None, sets_by_extreme(layout, guard.test)), None)
+        if found:
+            then = (
+                "in a second launch" if race.space == "global" else "behind a barrier"
+            )
+            return Advice(
+                "The value and its place are two steps, and a thread whose value is "
+                "no longer the best may store its place last: put both into one "
+                f"integer of 64 bits, the value above the place, for `{found}`; or "
+                f"find the value first and, {then}, its place"
+            )
+    return None
 
 
 def _smallest(race, layout, lines, _):
