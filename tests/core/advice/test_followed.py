@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numba import int32
 
 from helpers import emulate
 from tests.core.advice.telling import made, told
@@ -131,3 +132,39 @@ def argmax(a, best, where):
 """
     run = emulate(made(packed))[4, 64](a, *given)
     assert not run.races and given[0][0] & 0xFFFFFFFF == a.argmax()
+
+
+COUNT = """
+def count(a, out):
+    n = cuda.shared.array(1, int32)
+    i = cuda.grid(1)
+    if cuda.threadIdx.x == 0:
+        n[0] = 0
+    if a[i] > 0:
+        cuda.atomic.add(n, 0, 1)
+    cuda.syncthreads()
+    if cuda.threadIdx.x == 0:
+        out[cuda.blockIdx.x] = n[0]
+"""
+TOTAL = """
+def total(a, out):
+    i = cuda.grid(1)
+    if i == 0:
+        out[0] = 0
+    cuda.syncthreads()
+    cuda.atomic.add(out, 0, a[i])
+"""
+
+
+def test_a_first_value_is_stored_before_it_is_added_to():
+    """In shared memory a barrier does it, of several blocks no atomic store."""
+    a, out = np.cos(np.arange(256, dtype=np.float32)), np.full(4, 9, np.float32)
+    barrier = "to be there before them: put `cuda.syncthreads()` between the `if` of"
+    sentences = told(made(COUNT, int32=int32), (4, 64), a, out)
+    races = [it for it in sentences if "tomic" in it]
+
+    assert races
+    for it in races:
+        assert barrier in it and "make both" not in it and "one thread" not in it
+    (sentence,) = {*told(made(TOTAL), (4, 64), a, out, edits=False)}
+    assert "store what line 4 does before this launch, on the host" in sentence

@@ -189,6 +189,26 @@ def sets_by_extreme(layout, test):
                 yield ".".join(names)
 
 
+def sets_first(race, layout, statements) -> bool:
+    """Does one of two statements store a number, and a later one update it, as sums
+    and maxima do, with no loop around both?
+    """
+    one, other = sorted(statements, key=spot_of)
+    if {race.first_kind, race.second_kind} != {"store", "atomic"}:
+        return False
+    if not isinstance(one, ast.Assign) or not isinstance(one.value, ast.Constant):
+        return False
+    updates = [
+        names_in(it.func)[-1]
+        for it in ast.walk(other)
+        if isinstance(it, ast.Call)
+        and "atomic" in names_in(it.func)
+        and array_of(it.args[0]) == race.array
+    ]
+    plain = not hasattr(other, "body") and not layout.loops(one, other)
+    return plain and bool(updates) and not {*updates} & {"cas", "exch"}
+
+
 def waits_for(statement, array) -> bool:
     """Does a loop ask for an element of an array until it changes?"""
     return isinstance(statement, ast.While) and bool(elements(statement.test, array))

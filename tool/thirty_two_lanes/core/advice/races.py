@@ -16,6 +16,7 @@ from thirty_two_lanes.core.advice.patterns import (
     counted_and_read,
     elements,
     sets_by_extreme,
+    sets_first,
     steps_of_reduction,
     taken_and_added,
     target_of,
@@ -90,6 +91,8 @@ def advice_on(race, layout, lines, facts, others=()) -> Advice | None:
             if advice:
                 return advice
     mixed = {race.first_kind, race.second_kind} & INDIVISIBLE
+    if sets_first(race, layout, statements):
+        return _set_first(race, layout, facts, waiting)
     if facts.is_widest(race) and not mixed and not waiting.turns():
         advice = _in_place(race, statements)
         if advice:
@@ -340,6 +343,29 @@ def _atomic_or(race, advice):
         "An atomic is ordered only with other atomics: make both accesses of "
         f"`{race.array}` atomic, or {barrier}",
         advice.edit,
+    )
+
+
+def _set_first(race, layout, facts, waiting):
+    """A number that one line stores, and to which a later one adds by an atomic."""
+    store = min(waiting.statements, key=spot_of)
+    if race.scope == "grid" or race.space == "global" and facts.is_widest(race):
+        return Advice(
+            "No barrier orders threads of different blocks, and an atomic store could "
+            f"come after another block's update: store what line {store.lineno} does "
+            "before this launch, on the host or in a launch of its own"
+        )
+    if layout.missed:
+        return _barrier_first(layout)
+    waiting.race = replace(race, kind="RAW")  # the order is known: no line is to go
+    advice = waiting.advice()
+    if advice is None:
+        return None
+    barrier = f"{advice.sentence[0].lower()}{advice.sentence[1:]}"
+    return replace(
+        advice,
+        sentence="An atomic is ordered only with other atomics, and the first value "
+        f"has to be there before them: {barrier}",
     )
 
 
