@@ -168,3 +168,55 @@ def test_a_first_value_is_stored_before_it_is_added_to():
         assert barrier in it and "make both" not in it and "one thread" not in it
     (sentence,) = {*told(made(TOTAL), (4, 64), a, out, edits=False)}
     assert "store what line 4 does before this launch, on the host" in sentence
+
+
+JACOBI = """
+def jacobi(u, v, steps):
+    i = cuda.grid(1)
+    for k in range(steps):
+        if 0 < i < u.size - 1:
+            v[i] = (u[i - 1] + u[i + 1]) / 2
+        cuda.syncthreads()
+        if 0 < i < u.size - 1:
+            u[i] = v[i]
+        cuda.syncthreads()
+"""
+STEPS = """
+def steps(u, v):
+    i = cuda.grid(1)
+    if 0 < i < u.size - 1:
+        {}
+"""
+
+
+def test_a_loop_whose_steps_need_all_blocks_is_the_hosts():
+    """Two kernels with the loop in each would compute something else."""
+    u = np.arange(256, dtype=np.float32) ** 2
+    right = u.copy()
+    for _ in range(3):
+        right[1:-1] = (right[:-2] + right[2:]) / 2
+    sentences = told(made(JACOBI), (4, 64), u, u.copy(), 3, edits=False)
+    (sentence,) = {*sentences}
+
+    assert "take the loop of line 3 to the host, with two launches in each" in sentence
+    assert sentence.endswith("of its steps, cut between line 5 and line 8")
+    v = np.zeros_like(u)
+    for _ in range(3):
+        for code in ("v[i] = (u[i - 1] + u[i + 1]) / 2", "u[i] = v[i]"):
+            assert not emulate(made(STEPS.format(code)))[4, 64](u, v).races
+    assert (u == right).all()
+
+
+def test_a_loop_that_threads_leave_at_different_turns_stays():
+    """Each visits its own elements; the cut is between two loops."""
+    text = """
+def shifted(a, b, out):
+    for i in range(cuda.grid(1), a.size - 1, cuda.gridsize(1)):
+        b[i] = a[i] * 2
+        out[i] = b[i + 1]
+"""
+    a = np.ones(512, np.float32)
+    sentences = told(made(text), (4, 64), a, a.copy(), a.copy())
+
+    assert any("make two launches, cut between line 3 and" in it for it in sentences)
+    assert not any("the host" in it for it in sentences)

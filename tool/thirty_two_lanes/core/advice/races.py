@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from thirty_two_lanes.core.advice import locking, steps
 from thirty_two_lanes.core.advice.edit import Advice, spot_of
+from thirty_two_lanes.core.advice.layout import named
 from thirty_two_lanes.core.advice.locking import FENCE
 from thirty_two_lanes.core.advice.patterns import (
     alike,
@@ -97,6 +98,8 @@ def advice_on(race, layout, lines, facts, others=()) -> Advice | None:
         advice = _in_place(race, statements)
         if advice:
             return advice
+    if race.scope == "grid" and not mixed:
+        return _on_host(layout, statements)
     if race.scope == "grid" or mixed & {"acquire", "release"}:
         return None
     barred = _no_barrier(race, layout, lines, statements)
@@ -334,6 +337,21 @@ def _in_place(race, statements):
 
 def _variables(expression):
     return {it.id for it in ast.walk(expression) if isinstance(it, ast.Name)}
+
+
+def _on_host(layout, statements):
+    """Two lines of one loop of all threads: each of its turns needs two launches."""
+    loops = layout.loops(*statements)
+    if statements[0] is statements[1] or not loops or not layout.is_kernel:
+        return None
+    if any(map(layout.varying.decides, loops)):
+        return None
+    upper, lower = sorted(it.lineno for it in statements)
+    return Advice(
+        f"No barrier orders threads of different blocks: take {named(loops[-1])} to "
+        f"the host, with two launches in each of its steps, cut between line {upper} "
+        f"and line {lower}"
+    )
 
 
 def _atomic_or(race, advice):
