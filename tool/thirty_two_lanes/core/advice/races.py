@@ -78,19 +78,17 @@ def advice_on(race, layout, lines, facts, others=()) -> Advice | None:
     if advice:
         return replace(advice, bars=True)
     if not waiting.turns() or facts.is_update(race) or race.scope == "grid":
-        looks = (
-            _given_back,
-            _place,
-            _smallest,
-            _update,
-            _flag,
-            _no_barrier,
-            _same_cell,
-        )
-        for look in looks:
+        looks = _given_back, _place, _smallest, _update
+        for look in (*looks, _flag, _no_barrier, _same_cell):
             advice = look(race, layout, lines, statements)
             if advice:
                 return advice
+    return _by_order(race, layout, lines, facts, waiting)
+
+
+def _by_order(race, layout, lines, facts, waiting):
+    """What orders the two lines: a barrier, a launch, the host."""
+    statements = waiting.statements
     mixed = {race.first_kind, race.second_kind} & INDIVISIBLE
     if sets_first(race, layout, statements):
         return _set_first(race, layout, facts, waiting)

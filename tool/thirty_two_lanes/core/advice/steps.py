@@ -18,7 +18,7 @@ from thirty_two_lanes.core.advice.swapped import (
 from thirty_two_lanes.core.advice.varying import names_in
 
 
-class Steps(NamedTuple):
+class Stepping(NamedTuple):
     """A loop, the thread's number where it begins, its step, and who steps."""
 
     loop: ast.AST
@@ -66,7 +66,7 @@ def _steps(layout, statement, name):
             if not is_it or len(call.args) != 3 or {*again} & {*ast.walk(loop)}:
                 return None
             number = number_of(layout, call.args[0])
-            return number and Steps(loop, number, call.args[2], loop)
+            return number and Stepping(loop, number, call.args[2], loop)
         if isinstance(loop, ast.While):
             return _of_while(layout, loop, name)
     return None
@@ -84,7 +84,7 @@ def _of_while(layout, loop, name):
     if ast.unparse(first.targets[0]) != name or first in loop.body:
         return None
     number = number_of(layout, first.value)
-    return number and Steps(loop, number, last.value, last)
+    return number and Stepping(loop, number, last.value, last)
 
 
 def _is_whole(layout, steps):
