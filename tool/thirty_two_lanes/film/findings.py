@@ -173,7 +173,7 @@ def _conflicts(recorder, run):
         if row.conflicts:
             there = accesses_at(recorder, site, site.kind, site.array)
             steps = [number for number, _, access in there if conflicts_of(access)]
-            yield _made("conflict", conflict(site, row), steps)
+            yield _made("conflict", conflict(site, row, run.function), steps)
 
 
 def conflicts_of(access) -> int:

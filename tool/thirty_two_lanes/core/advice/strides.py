@@ -31,6 +31,16 @@ def index_to_move(function, site):
     return found.pop() if len(found) == 1 else None
 
 
+def has_one_axis(function, site) -> bool:
+    """Has a row's array one index, where the source at its site shows it?"""
+    layout = function and _layouts(function).of(site)
+    statement = layout and layout.at(site.line)
+    if statement is None:
+        return False
+    found = slices_of(statement, Wrapping(site, site.array, site.kind, 0))
+    return bool(found) and all(len(axes) == 1 for axes in found)
+
+
 def _has_x_last(layout) -> bool:
     """Is x the last of several indices somewhere?"""
     slices = (it.slice for it in ast.walk(layout.definition) if _has_axes(it))

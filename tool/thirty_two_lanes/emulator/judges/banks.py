@@ -11,6 +11,7 @@ wavefront more that some loops of 16-byte stores take, unexplained.
 
 import numpy as np
 
+from thirty_two_lanes.core.advice.strides import has_one_axis
 from thirty_two_lanes.core.hardware import WORD_BYTES
 from thirty_two_lanes.core.wavefronts import request_wavefronts
 from thirty_two_lanes.core.words import Finding, counted_figure, figure, level_of
@@ -67,10 +68,20 @@ AT_ONE_BANK = {  # why lanes queue, and what helps: is it an atomic?
 }
 
 
-def conflict(site, row) -> Finding:
-    """A line whose requests to shared memory take more wavefronts than the ideal."""
+ONE_AXIS = (  # no row to pad
+    "Let neighbouring lanes take neighbouring cells, or cells that are an odd number "
+    "of words apart"
+)
+
+
+def conflict(site, row, function=None) -> Finding:
+    """A line whose requests to shared memory take more wavefronts than the ideal; of a
+    kernel, whose source may show that the array has no rows.
+    """
     taken, ideal = row.wavefronts / row.requests, row.ideal_wavefronts / row.requests
     why, remedy = AT_ONE_BANK[row.kind == "atomic"]
+    if row.kind != "atomic" and has_one_axis(function, site):
+        remedy = ONE_AXIS
     level = level_of(row.wavefronts, row.ideal_wavefronts)
     return Finding(
         level,
@@ -89,7 +100,7 @@ def findings(run):
     """The lines with bank conflicts."""
     for site, row in run.bank_conflicts.by_line.items():
         if row.conflicts:
-            yield conflict(site, row)
+            yield conflict(site, row, run.function)
 
 
 JUDGE = Registration(

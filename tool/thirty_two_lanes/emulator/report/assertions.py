@@ -50,7 +50,9 @@ class RunAssertions:
         """Each request to shared memory takes its ideal number of wavefronts."""
         self._require_touched(line, array)
         rows = _rows(self.bank_conflicts, line, array)
-        found = [(row.conflicts, conflict(site, row)) for site, row in rows]
+        found = [
+            (row.conflicts, conflict(site, row, self.function)) for site, row in rows
+        ]
         return self._worst(found, "such line")
 
     def assert_coalesced(self, line=None, array=None, at_most=None):
