@@ -235,7 +235,7 @@ compare({key: (rows[1, *key], m) for key, m in stay.items()},
         by=("threads per block", "numbers per thread"))
 
 # %% [markdown]
-# All three are faster than blocks in turn, by three to four tenths: starts were a part.
+# All three are faster than blocks in turn, by three to four tenths: blocks' starts and ends were a part.
 # And among those that stay, four times as many bytes in flight are about three times as fast, whether more warps have them or each thread more. So what the copy lacked was bytes in flight, above all.
 #
 # **A large tile wants a large block**, whose warps share it, or threads with more in flight.

@@ -289,9 +289,9 @@ def path_table(names, *others):
 path_table(TREES)
 
 # %% [markdown]
-# Counted and measured agree. *halves* replaces queues by requests that nobody needs, and *strided* has both. (The rest are barriers, two cycles for each of a block's, and a register that tells threads apart, one for each warp.)
+# Counted and measured agree. *halves* trades requests with lanes for others without, and *strided* has queues on top. (The rest are barriers, two cycles for each of a block's, and a register that tells threads apart, one for each warp.)
 #
-# Our first count was of what lanes want. This one puts the three in order; but *strided* needs two fifths more cycles than *halves*, as measured, and takes 25% longer: the path alone does not set the pace.
+# Our first count was of what lanes want. This one has *strided* last; but it needs two fifths more cycles than *halves*, as measured, and takes 25% longer: the path alone does not set the pace.
 #
 # ## Let warps go home
 #

@@ -899,7 +899,7 @@ task.check(letters)
 #
 # | what if | then |
 # |---|---|
-# | 32 copies do not fit? | Make fewer: one of 2,048 bins takes 8 KB, and a block can have [227 KB](18_how_much_shared_memory.ipynb). But then fewer blocks share a multiprocessor, with fewer bytes in flight. |
+# | 32 copies do not fit? | Make fewer: one of 2,048 bins takes 8 KB, and a block can have [227 KB](18_how_much_shared_memory.ipynb), if the launch asks for more than 48. But then fewer blocks share a multiprocessor, with fewer bytes in flight. |
 # | not even one copy fits, of more than 58,112 bins? | Count a part of the bins at a time and skip other values: the data is read once for each part. Or count in global memory: the more bins the data wants, the less its atomics meet. |
 # | values are no small integers? | Compute the bin: `min(int((value - low) * scale), last)` if `low <= value < high`, which leaves NaN out. (The product may round up to one bin too many.) Uneven edges are searched by halving. |
 # | a bin counts more than 2³² − 1? | Make those in global memory `uint64`. A block's own may stay `uint32` while it has no more values than that. |

@@ -420,7 +420,7 @@ side_by_side("walk", "layer", "layer, two tiles", "walk, 16 layers",
              "layer, 16 layers")
 
 # %% [markdown]
-# So when does a tile pay? Where it takes the place of loads that L1 serves badly: those that are not coalesced, or whose cells L1 has lost before they are needed again. Here neighbours are needed at about the same time, and L1 has them. How do we know?
+# A tile should pay where it takes the place of loads that L1 serves badly: those that are not coalesced, or whose cells L1 has lost before they are needed again. Here neighbours are needed at about the same time, and L1 has them. How do we know?
 #
 # ## Who serves the neighbours?
 #
@@ -715,7 +715,7 @@ task.check(walk_down)
 #
 # Write the plain kernel first, and ask how far it is from a copy. Then take what costs nothing: a walk, loads of 16 bytes, sizes that the compiler knows. (It has to compile the kernel for each size.)
 #
-# For *known*, a sweep of 48 variants (`python -m lessons.sweep stencil`) chose walks of 4 layers and blocks of 32 × 8 threads (several others are within 1%); 16 layers take 7% longer. (The walk of single cells gained 7% by them.)
+# For *known*, a sweep of 48 variants (`python -m lessons.sweep stencil`) chose walks of 4 layers and blocks of 32 × 8 threads (several others are within 1%); 16 layers take 4 to 7% longer. (The walk of single cells gained 7% by them.)
 
 # %% [markdown]
 # ## Further reading

@@ -154,14 +154,14 @@ out, {name: found[name] for name in ("FFMA", "FMUL", "FADD")}
 # %% [markdown]
 # ## The sign, or the width?
 #
-# Why does `saxpy` need 18 instructions to find two elements?
+# Why does `saxpy` need 18 instructions for an index and two elements?
 #
 # *The sign.* As in Python, a negative index counts from the end. So each array's access looks at the index's sign, and adds the array's size where it is set.
 #
 # *The width.* Numba computes indices in 64 bits, but a GPU's registers have 32. So an index takes two registers, and a sum of two indices two instructions: the second adds what the first has carried.
 #
 # Change one at a time: compile the kernel for an index of any type `T`.
-# (The size is passed too, as `n`: `x.size` is an `int64`, and a comparison with it would have 64 bits again.)
+# (The size is passed too, as `n`: `x.size` is an `int64`, and comparing with it takes 64 bits.)
 
 # %%
 def make_saxpy(T):
@@ -675,7 +675,7 @@ compare(often, {"instructions per step": each_step}, "µs",
 # %% [markdown]
 # Beyond the time of the products, divisions of `uint32` take 883 µs, and those by a number that the compiler knows 107.
 #
-# Two `int32` take half as long again as two `uint32`. Their quotient is an `int64` by the second rule, and is divided as one. The routine, as in both rows below, is for larger numbers; only the last row runs it, and takes three times as long as the one above. Only of two `uint32` does the compiler know that 32 bits suffice; the others test that as they run. And as `//` rounds down, a signed quotient is corrected where it is negative.
+# Two `int32` take half as long again as two `uint32`. Their quotient is an `int64` by the second rule, and is divided as one. The routine, as in all rows below, is for larger numbers; only the last row runs it, and takes three times as long as the one above. Only of two `uint32` does the compiler know that 32 bits suffice; the others test that as they run. And as `//` rounds down, a signed quotient is corrected where it is negative.
 #
 # So divide unsigned numbers of 32 bits, and by a constant if there is one.
 #
@@ -808,4 +808,4 @@ task.check(fahrenheit)
 # - [Floating point and IEEE 754](https://docs.nvidia.com/cuda/floating-point/index.html): why a fused multiply-add gives other digits, and better ones.
 # - [Instruction set reference](https://docs.nvidia.com/cuda/cuda-binary-utilities/#instruction-set-reference): the names of the instructions.
 #
-# *Next:* [Keep enough in flight](32_enough_in_flight.ipynb): a result is not there at once; how many warps must wait, so that none of a GPU does?
+# *Next:* [Keep enough in flight](32_enough_in_flight.ipynb): how many warps must wait so that no unit does?

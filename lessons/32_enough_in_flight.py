@@ -133,7 +133,7 @@ plot_chains(steps=3, work=1, wait=3, chains=(1, 4))
 #
 # A thread of the next kernel has some chains, and a block one, two, four or eight warps for each of the four schedulers. There is one block on each multiprocessor.
 #
-# **Predict.** In which of the sixteen launches is an FMA issued in nearly every cycle?
+# **Predict.** In which of the sixteen launches is an instruction issued in nearly every cycle?
 #
 # <details><summary>Answer</summary>
 #
@@ -188,14 +188,13 @@ def chain(chains, threads, blocks=CORES, room=0):
 
 flying = {(warps, chains): chain(chains, 128 * warps)
           for warps in WARPS for chains in CHAINS}
-peak = max((m.gflop_per_s for m in flying.values()), default=np.nan)
-table(["warps of a scheduler", "1 chain, %",
+table(["warps of a scheduler, and issue slots used with", "1 chain, %",
        *(f"{it} chains, %" for it in CHAINS[1:])],
-      [(warps, *(100 * flying[warps, it].gflop_per_s / peak for it in CHAINS))
-       for warps in WARPS])
+      [(warps, *(flying[warps, it].counters.get("issue_percent", np.nan)
+                 for it in CHAINS)) for warps in WARPS])
 
 # %% [markdown]
-# Read along the diagonals, where warps times chains are the same. With one in flight an FMA is issued in a quarter of the cycles, with two in half of them, with four in nearly all. More gain hardly anything, be they warps or chains: **what counts is their product**. (One warp alone stays at four fifths, even with eight chains; why, this table does not show.)
+# Read along the diagonals, where warps times chains are the same. With one in flight a quarter of the issue slots is used, with two half of them, with four nearly all, but for a warp alone. More gain hardly anything, be they warps or chains: **what counts is their product**. (A warp alone fills 85 to 87%, even with eight chains; why, this table does not show.)
 #
 # So for arithmetic four warps are enough for a scheduler even with one chain each, and a multiprocessor has four schedulers: 16 warps, a quarter of its places.
 
@@ -251,7 +250,7 @@ table(["warps of a multiprocessor", "1 load, GB/s",
 # %% [markdown]
 # No: they reach 60% of the best rate. A quarter of the warps with eight loads each read faster than that.
 #
-# Look at the diagonals, where warps times loads are the same. There many warps do better than many loads, by a third at most; we [saw that before](25_reduction.ipynb), and do not know why.
+# Look at the diagonals, where warps times loads are the same. There many warps do better than many loads, by little more than a third at most; we [saw that before](25_reduction.ipynb), and do not know why.
 #
 # So the number of warps alone says nothing. Ask what they wait for, how long it takes, and how much of it each has in flight.
 #
@@ -274,7 +273,7 @@ compare(ways, "registers", "µs",
         "issue slots used, %", by=("numbers a thread", "warps"))
 
 # %% [markdown]
-# Little: less than a tenth with one number, and half of that with eight. So one number does not lack warps, nor chains: its schedulers are busy.
+# Little: less than a tenth with one number, and less than half of that with eight. So one number does not lack warps, nor chains: its schedulers are busy.
 #
 # With what? An FMA needs its weight: a load, and instructions for the load's address. With one number each weight serves one FMA, and there are more than four instructions for each. With eight, a weight serves eight, and there is hardly more than one and a half. That is thread coarsening: it saves *instructions*.
 #
@@ -289,7 +288,7 @@ compare(ways, "registers", "µs",
 #
 # - *places*, for warps and for blocks;
 # - *registers*, in eights for each thread. And a multiprocessor has four parts, each with its own quarter of the registers and of the warps;
-# - *shared memory*, in pieces of 128 bytes, and 1 KB for the system on top.
+# - *shared memory*, in pieces of 128 bytes, and 1 KB for the system on top (on the T4 of 256, and none).
 #
 # The scarcest decides. Move the sliders: what do your blocks find on each GPU?
 
@@ -331,7 +330,7 @@ compare(bounds, "registers", {"bytes of local memory": lambda row:
 # %% [markdown]
 # ## One block too many
 #
-# Blocks come in [rounds](35_any_shape.ipynb): if one more is launched than fit at a time, it begins when the first are done. Then it has a multiprocessor for itself. How long does it take there?
+# Blocks come in [rounds](35_any_shape.ipynb): if one more is launched than fit at a time, it begins as soon as one is done. If all end together, it then has a multiprocessor for itself. How long does it take there?
 #
 # That is the question of this page again: has it enough in flight alone? If so, it goes the faster, the fewer share with it. Here are blocks of which two share a multiprocessor, and a ninth, alone:
 
@@ -368,7 +367,7 @@ compare({key: tuple(pair) for key, pair in tails.items()},
 #
 # With one chain, a small block takes nearly twice as long alone, by the first table. But the launch grows by a sixth, and not by a quarter. So the last block must have begun before the others had ended: a round need not end for all at once.
 #
-# **A last round adds at most the time of one block alone.** Small blocks make it short, if each has enough in flight; and after many rounds it weighs little.
+# **One block more adds at most the time that it takes alone**; a full last round adds a whole one. Small blocks make the tail short, if each has enough in flight; and after many rounds it weighs little.
 
 # %% [markdown]
 # ## What could go wrong

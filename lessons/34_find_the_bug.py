@@ -36,7 +36,7 @@ device
 # A report without a finding does not say that the answer is right. `check` does, for this input.
 
 # %% [markdown]
-# Twelve cases follow. Each has one fault, in the kernel or in how it is launched (one has a second, for which a later case asks), and behind it a *belief*: something that its author took for true, and that is not.
+# Twelve cases follow. Each has one fault, in the kernel or in how it is launched (in one the emulator sees a second, for which a later case asks), and behind it a *belief*: something that its author took for true, and that is not.
 #
 # Read the kernel, and guess before you read on: which line, and what did the author believe? Then run the next cell, and look whether the symptom fits your guess. Only then open *Answer*. The folded cell below it has the mended kernel, with its test.
 #
@@ -596,11 +596,11 @@ run = emulate(fall)[4, 256](height, speed)
 print(check(height, 2 + (b - 9.81 / 60) / 60), run, sep="\n")
 
 # %% [markdown]
-# **Predict.** One of the mended kernels above computes in float64, too. Which?
+# **Predict.** One of the mended kernels above has a float64 by Numba's types, too. Which? And does a GPU compute in it?
 #
 # <details><summary>Answer</summary>
 #
-# `smooth`: it divides by 2. `* float32(0.5)` gives the same, in float32.
+# `smooth`: it divides by 2, an integer. But that is one operation, stored as a `float32`, so the compiler makes an `FMUL` of it, as in [five lines that look alike](31_types_and_instructions.ipynb). Write `* float32(0.5)` all the same.
 #
 # </details>
 #

@@ -76,7 +76,7 @@ shares(FOUR, "one tile")
 #
 # Each block makes one tile of `c`, and goes through all of k for it. So count blocks: how many tiles does `c` have, and how many multiprocessors are there for them?
 #
-# 64 × 64 elements fit into one tile. One multiprocessor of 132 works, and the others idle.
+# 64 × 64 elements are one tile, a quarter full. One multiprocessor of 132 works.
 # 1000 × 1000 elements are 64 tiles: half of the GPU idles.
 # A little more than a GPU can hold is hardly better. Here are ten equal tiles on four multiprocessors:
 

@@ -203,7 +203,7 @@ side_by_side("plain", "constant", "plain in C++", "constant in C++")
 # ## Four pixels at a time
 #
 # What is left are loads of pixels. Eleven pixels of a row make one sum; but the next sum, one column on, takes ten of the same.
-# So let a thread make four sums side by side (*register tiling*). (Four, as the widest load, `load4`, brings four.) They need 14 pixels of each row: three loads of 16 bytes and one of 8, instead of 44. (We write four `load4`; the compiler drops what nobody uses.)
+# So let a thread make four sums side by side (*register tiling*). (Four, as the widest load, `load4`, brings four.) They need 14 pixels of each row: three loads of 16 bytes and one of 8, instead of 44. (We write four `load4`; the compiler drops what nobody uses. As they need rows at multiples of 16 bytes, widths are multiples of 4, and the margin has 12 columns, not ten.)
 #
 # The thread keeps a row of pixels in `near` and its sums in `sums`. Both are local arrays with known indices, so they are registers.
 

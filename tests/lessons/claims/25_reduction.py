@@ -246,7 +246,8 @@ CLAIMS = {
     ),
     # the control: what lanes ask for is another number, and predicted another order
     "Counted and measured agree": lambda it: agree(it, it.TREES),
-    "*halves* replaces queues by requests that nobody needs, and *strided* has both": (
+    "*halves* trades requests with lanes for others without, and *strided* has queues "
+    "on top": (
         lambda it: it.paths["halves"]["without_lane"] > 23
         and it.paths["strided"]["without_lane"] > 23
         and it.paths["strided"]["requests"] > 3 * it.paths["halves"]["requests"]

@@ -196,7 +196,7 @@ CLAIMS = {
         and it.typed["int64"].kinds[ADDRESSES] == 18
         and it.typed["uint32"].kinds[ADDRESSES] == 4
     ),
-    "a comparison with it would have 64 bits again": lambda it: (
+    "comparing with it takes 64 bits": lambda it: (
         NO_COMPILER or with_a_long_size(it) == it.long["uint32"] + 5
     ),
     # divisions

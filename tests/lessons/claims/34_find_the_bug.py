@@ -354,7 +354,7 @@ CLAIMS = {
         )
         == 2
     ),
-    "One of the mended kernels above computes in float64, too": lambda it: (
+    "One of the mended kernels above has a float64 by Numba's types, too": lambda it: (
         in_float64(it) == ["smooth"]
     ),
     "And `a[i] / a.size` would be a float64": lambda it: (

@@ -132,7 +132,9 @@ def middle(it, kind):
 
 
 CLAIMS = {
-    "64 × 64 elements fit into one tile": lambda it: tiles_of(it, 64, 64) == 1,
+    "64 × 64 elements are one tile, a quarter full": lambda it: (
+        tiles_of(it, 64, 64) == 1 and 64 * 64 * 4 == 128 * 128
+    ),
     "1000 × 1000 elements are 64 tiles: half of the GPU idles": lambda it: (
         tiles_of(it, 1000, 1000) == 64 and 0.48 < 64 / 132 < 0.5
     ),
