@@ -91,7 +91,7 @@ def samples(numbers) -> np.ndarray:
     return np.unique([*range(DENSE), *far, *powers, *(n for n in own if n >= 0)])
 
 
-class Cells(NamedTuple):
+class OwnCells(NamedTuple):
     """An array of a thread's or a block's own, all of which is taken for one cell."""
 
     name: str
@@ -141,7 +141,7 @@ class Walk:
             elif isinstance(it, ir.Store):
                 cells = value_of(it.array, known)
                 value = value_of(it.value, known)
-                if isinstance(cells, Cells) and isinstance(value, Along):
+                if isinstance(cells, OwnCells) and isinstance(value, Along):
                     known[cells] = value
             elif getattr(it, "target", None):
                 known[it.target] = self.made_by(it, known)
@@ -165,7 +165,7 @@ class Walk:
             place = ("shape", it.array, int(axis)) if axis.isdigit() else None
             return self.along(place or (it.name, it.array), it.target)
         if isinstance(it, ir.Allocate):
-            return Cells(it.target)
+            return OwnCells(it.target)
         if isinstance(it, (ir.View, ir.Reshape)):
             return value_of(it.array, known)
         if isinstance(it, ir.Load):
@@ -182,7 +182,7 @@ class Walk:
     def loaded(self, it, known):
         """What went into an array of the kernel's own; or an input's whole numbers."""
         cells = value_of(it.array, known)
-        if isinstance(cells, Cells):
+        if isinstance(cells, OwnCells):
             return known.get(cells)
         if it.array in self.stored:
             return None
