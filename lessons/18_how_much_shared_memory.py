@@ -193,7 +193,8 @@ compare({key: (m, key[0] * key[1] // 32, 4 * key[0] * key[1] * key[2] // KB)
 # %% [markdown]
 # Both take about a third of the time of one small block, with the same tile: 10 or 18% more than four blocks take, which have as much in flight.
 # So the copy need not have more blocks, nor even more warps. What it lacked may be bytes in flight, for both have four times as many.
-#
+
+# %% [markdown]
 # Is it something else that both have in common? Two suspects are out. L1 is as small in all three launches of one block. And `copy_fours` executes a quarter of the instructions, but the large block executes them all, and gains nearly as much.
 # A third stays: both *start* a quarter as many blocks, one after another, and [a start takes time](12_coalescing.ipynb). So start only as many as run at a time, with the tile as before, and let them stay until all is copied:
 

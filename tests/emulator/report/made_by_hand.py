@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from thirty_two_lanes.core.advice.strides import Strides
 from thirty_two_lanes.core.race import Race, Races
 from thirty_two_lanes.core.source import Site
 from thirty_two_lanes.emulator.judges import new_judges
@@ -20,6 +21,10 @@ class HandMade(RunAssertions, SimpleNamespace):
     """What emulate would return, with the numbers that a test gives it."""
 
     function = None
+
+    @property
+    def strides(self):
+        return Strides(self.function, ())
 
 
 def site(line, text="tile[t] = 1", called_from=None):

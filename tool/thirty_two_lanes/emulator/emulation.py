@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, make_dataclass
 from functools import cached_property, partial
 from pathlib import Path
 
+from thirty_two_lanes.core.advice.strides import Strides
 from thirty_two_lanes.core.errors import (
     is_of_kernel,
 )
@@ -63,6 +64,12 @@ class Run(OfJudges, RunAssertions):
         """The kernel's lines; None where they are not available."""
         return source_of(self.function)
 
+    @cached_property
+    def strides(self):
+        """What the source says of the lines that ask for memory."""
+        sites = *self.coalescing.by_line, *self.bank_conflicts.by_line
+        return Strides(self.function, sites)
+
     def to_dict(self):
         """All of it as plain data, which JSON can hold."""
         return as_dict(self)
@@ -79,7 +86,8 @@ class Run(OfJudges, RunAssertions):
         return json.dumps(self.to_dict(), sort_keys=True)
 
     def __getstate__(self):
-        return {**vars(self), "function": None, "source": self.source}
+        kept = {"source": self.source, "strides": self.strides}
+        return {**vars(self), **kept, "function": None}
 
     def __repr__(self):
         return as_text(self)

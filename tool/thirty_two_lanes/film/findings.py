@@ -173,7 +173,9 @@ def _conflicts(recorder, run):
         if row.conflicts:
             there = accesses_at(recorder, site, site.kind, site.array)
             steps = [number for number, _, access in there if conflicts_of(access)]
-            yield _made("conflict", conflict(site, row, run.function), steps)
+            yield _made(
+                "conflict", conflict(site, row, site in run.strides.one_axis), steps
+            )
 
 
 def conflicts_of(access) -> int:

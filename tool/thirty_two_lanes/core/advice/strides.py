@@ -15,7 +15,17 @@ def _layouts(function):
     return Layouts(function)
 
 
-def index_to_move(function, site):
+class Strides:
+    """What the source says of a run's sites, also where the function is gone: `moved`
+    has for each an index and an element, `one_axis` those of arrays that have no rows.
+    """
+
+    def __init__(self, function, sites):
+        self.moved = {site: _index_to_move(function, site) for site in sites}
+        self.one_axis = {site for site in sites if _has_one_axis(function, site)}
+
+
+def _index_to_move(function, site):
     """The index of x that is to be the last one, and the element as it is then, as
     text; None where the source at a row's site shows no such thing, or the function has
     arrays in either order, as a transpose does.
@@ -31,7 +41,7 @@ def index_to_move(function, site):
     return found.pop() if len(found) == 1 else None
 
 
-def has_one_axis(function, site) -> bool:
+def _has_one_axis(function, site) -> bool:
     """Has a row's array one index, where the source at its site shows it?"""
     layout = function and _layouts(function).of(site)
     statement = layout and layout.at(site.line)

@@ -11,7 +11,6 @@ wavefront more that some loops of 16-byte stores take, unexplained.
 
 import numpy as np
 
-from thirty_two_lanes.core.advice.strides import has_one_axis
 from thirty_two_lanes.core.hardware import WORD_BYTES
 from thirty_two_lanes.core.wavefronts import request_wavefronts
 from thirty_two_lanes.core.words import Finding, counted_figure, figure, level_of
@@ -74,13 +73,13 @@ ONE_AXIS = (  # no row to pad
 )
 
 
-def conflict(site, row, function=None) -> Finding:
-    """A line whose requests to shared memory take more wavefronts than the ideal; of a
-    kernel, whose source may show that the array has no rows.
+def conflict(site, row, one_axis=False) -> Finding:
+    """A line whose requests to shared memory take more wavefronts than the ideal, of an
+    array of which the source may show that it has no rows.
     """
     taken, ideal = row.wavefronts / row.requests, row.ideal_wavefronts / row.requests
     why, remedy = AT_ONE_BANK[row.kind == "atomic"]
-    if row.kind != "atomic" and has_one_axis(function, site):
+    if row.kind != "atomic" and one_axis:
         remedy = ONE_AXIS
     level = level_of(row.wavefronts, row.ideal_wavefronts)
     return Finding(
@@ -100,7 +99,7 @@ def findings(run):
     """The lines with bank conflicts."""
     for site, row in run.bank_conflicts.by_line.items():
         if row.conflicts:
-            yield conflict(site, row, run.function)
+            yield conflict(site, row, site in run.strides.one_axis)
 
 
 JUDGE = Registration(

@@ -9,7 +9,6 @@ from functools import lru_cache
 
 import numpy as np
 
-from thirty_two_lanes.core.advice.strides import index_to_move
 from thirty_two_lanes.core.hardware import LINE_BYTES, SECTOR_BYTES, WARP_SIZE
 from thirty_two_lanes.core.sectors import accesses_of, lanes_of, request_sectors
 from thirty_two_lanes.core.words import Finding, counted_figure, figure, level_of
@@ -128,9 +127,9 @@ class Coalescing(Judge):
         return super().table()
 
 
-def scattered(site, row, limit=None, function=None) -> Finding:
-    """A line whose requests to global memory touch more sectors than the ideal; of a
-    kernel, whose source may show the index to change.
+def scattered(site, row, limit=None, moved=None) -> Finding:
+    """A line whose requests to global memory touch more sectors than the ideal; its
+    source may show what to move: an index, and the element as it is then.
     """
     taken, ideal = row.sectors / row.requests, row.ideal_sectors / row.requests
     best = f"ideally {figure(ideal)}"
@@ -142,7 +141,6 @@ def scattered(site, row, limit=None, function=None) -> Finding:
     if apart:
         why = "neighbouring lanes are a sector or more apart"
         remedy = "Let neighbouring threads access neighbouring elements"
-        moved = index_to_move(function, site)
         if moved:
             remedy += f", with `{moved[0]}` as the last index on all lines, "
             remedy += f"`{moved[1]}`"
@@ -165,7 +163,7 @@ def findings(run):
     """The lines that could ask for fewer sectors."""
     for site, row in run.coalescing.by_line.items():
         if row.sectors > row.ideal_sectors:
-            yield scattered(site, row, function=run.function)
+            yield scattered(site, row, moved=run.strides.moved.get(site))
 
 
 JUDGE = Registration(
