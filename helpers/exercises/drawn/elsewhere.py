@@ -12,12 +12,8 @@ from helpers.exercises.drawn.special import with_special_values
 from helpers.exercises.variants import generator
 
 ENDS, ALIKE = "at the ends of their type", "that differ little"
-SHARES = (
-    1,
-    7 / 8,
-    7 / 16,
-    7 / 24,
-)  # of the exponents: for sums, their squares, and cubes
+# of the exponents: for single numbers, their sums, and squares and cubes of these
+SHARES = 1, 7 / 8, 7 / 16, 7 / 24
 LARGE, NEAR = 0.4, 0.75  # of floats at both ends, the large ones; of their exponent
 APART = 2**-10  # of their size, floats that differ little
 SCALES = 3, 8  # their exponents, up or down: no square of them is as large as they are

@@ -5,7 +5,7 @@ missing, or the one that is wrong by one, or two indices to swap.
 import ast
 from typing import NamedTuple
 
-from thirty_two_lanes.core.advice import crossed, overrun, small, swapped
+from thirty_two_lanes.core.advice import crossed, overrun, small
 from thirty_two_lanes.core.advice.edit import Advice
 from thirty_two_lanes.core.advice.ends import indices_of, lower, upper
 from thirty_two_lanes.core.advice.patterns import elements
@@ -77,7 +77,7 @@ def advice_on(layout, outside) -> Advice | None:
     found = {ast.unparse(it[outside.axis]): it[outside.axis] for it in slices}
     if not found or any(isinstance(it, ast.Slice) for it in found.values()):
         return None
-    advice = swapped.advice_on(layout, slices, outside)
+    advice = crossed.on_indices(layout, slices, outside)
     if advice:
         return advice
     if len(found) == 1 and outside.index == outside.size:
@@ -133,7 +133,7 @@ def on_short_grid(layout, outside) -> Advice | None:
     """
     statement = layout.at(outside.site.line)
     slices = _whole_slices(statement, outside) if statement else []
-    return swapped.advice_on(layout, slices, outside) or crossed.on_short(
+    return crossed.on_indices(layout, slices, outside) or crossed.on_short(
         layout, statement, slices, outside
     )
 

@@ -1,4 +1,5 @@
-"""What to do about a guard that compares each index with the size of another axis:
+"""What to do about two axes that are taken for each other: by the indices of an array,
+`a[x, y]` where x goes along its columns, as the launch's extents say; or by the guard,
 `if x < a.shape[0] and y < a.shape[1]` around `a[y, x]`.
 """
 
@@ -6,7 +7,49 @@ import ast
 from copy import deepcopy
 
 from thirty_two_lanes.core.advice.edit import Advice
-from thirty_two_lanes.core.advice.swapped import definition_of_name, number_of
+from thirty_two_lanes.core.advice.ends import indices_of, upper
+from thirty_two_lanes.core.advice.thread_numbers import definition_of_name, number_of
+
+
+def on_indices(layout, slices, outside) -> Advice | None:
+    """Advice to swap the failing axis and another one, where the launch has threads
+    for the array in that order and not in the one that is written.
+    """
+    for axes in slices if outside.ndim > 1 else ():
+        numbers = [number_of(layout, it) for it in axes]
+        for other in range(len(axes)):
+            if _are_swapped(numbers, outside.axis, other, outside):
+                return _swap(axes, numbers, *sorted((outside.axis, other)), outside)
+    return None
+
+
+def _are_swapped(numbers, axis, other, outside):
+    """Do the threads along two axes fit the other one each, and not their own?"""
+    one, two = numbers[axis], numbers[other]
+    if one is None or two is None or one.axis == two.axis:
+        return False
+    threads = one.extent(outside), two.extent(outside)
+    sizes = outside.shape[axis], outside.shape[other]
+    fits, fits_swapped = (
+        all(t >= s for t, s in zip(threads, those, strict=True))
+        for those in (sizes, sizes[::-1])
+    )
+    return fits_swapped and not fits
+
+
+def _swap(axes, numbers, one, other, outside):
+    swapped = list(axes)
+    swapped[one], swapped[other] = swapped[other], swapped[one]
+    texts = [ast.unparse(it) for it in swapped]
+    first, second = texts[other], texts[one]
+    ends = [numbers[it].extent(outside) for it in (one, other)]
+    guard = " and ".join(upper(indices_of([swapped]), outside.length_of))
+    return Advice(
+        f"two indices are swapped: `{first}` has {ends[0]:,} values and `{second}` "
+        f"{ends[1]:,}, and `{outside.array}` has shape {outside.shape}. Swap `{first}` "
+        f"and `{second}` in all lines that use them so, "
+        f"`{outside.array}[{', '.join(texts)}]`, and guard them by `if {guard}:`"
+    )
 
 
 def on_beyond(layout, statement, slices, outside) -> Advice | None:
@@ -16,7 +59,7 @@ def on_beyond(layout, statement, slices, outside) -> Advice | None:
             continue
         for guard, sides in _guards(layout, statement, axes):
             for other in _crossed(layout, guard, sides, outside.axis):
-                return _advice(layout, guard, sides, outside, other)
+                return _swap_sizes(layout, guard, sides, outside, other)
     return None
 
 
@@ -33,7 +76,7 @@ def on_short(layout, statement, slices, outside) -> Advice | None:
             for other in sides:
                 stops = outside.shape[other] == outside.index and outside.axis in sides
                 if other != outside.axis and stops:
-                    return _advice(layout, guard, sides, outside, other, left)
+                    return _swap_sizes(layout, guard, sides, outside, other, left)
         return Advice(
             "Let the guard compare each index with the size of its own axis",
             fact=f"{left}, and the grid has threads for them",
@@ -97,7 +140,7 @@ def _is_shape(node):
     return isinstance(node, ast.Attribute) and node.attr == "shape"
 
 
-def _advice(layout, guard, sides, outside, other, left=""):
+def _swap_sizes(layout, guard, sides, outside, other, left=""):
     """Swap what two indices are compared with."""
     test = deepcopy(guard.test)
     parts = [*ast.walk(test)]

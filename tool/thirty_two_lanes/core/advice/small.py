@@ -6,8 +6,8 @@ import ast
 
 from thirty_two_lanes.core.advice.edit import Advice
 from thirty_two_lanes.core.advice.ends import indices_of, upper
-from thirty_two_lanes.core.advice.swapped import AXES, ThreadNumber, number_of
-from thirty_two_lanes.core.advice.varying import names_in
+from thirty_two_lanes.core.advice.thread_numbers import AXES, ThreadNumber, number_of
+from thirty_two_lanes.core.advice.unwritten import declaration_of
 
 OWN = "shared", "local"
 
@@ -54,27 +54,20 @@ def _for_block(layout, numbers, outside):
         have += f" along {AXES[number.axis]}"
     return Advice(
         f"`{outside.array}` has {has}, and the block {have}: make {to}",
-        _enlarged(layout, outside.array, shape),
+        _enlarged(layout, outside, shape),
     )
 
 
-def _enlarged(layout, name, shape):
+def _enlarged(layout, outside, shape):
     """The edit of a declaration that says the shape in numbers."""
-    set_by = layout.that_set(name)
-    if len(set_by) != 1 or not isinstance(set_by[0], ast.Assign):
+    declared = declaration_of(layout, outside.array, outside.space)
+    old = declared and declared.value.args[0]
+    plain = ast.Constant | ast.Tuple | ast.Load
+    if old is None or not all(isinstance(it, plain) for it in ast.walk(old)):
         return None
-    call = set_by[0].value
-    if not isinstance(call, ast.Call) or names_in(call.func)[-1:] != ["array"]:
-        return None
-    given = [it.value for it in call.keywords if it.arg == "shape"]
-    old = [*call.args[:1], *given][0]
-    if not all(
-        isinstance(it, ast.Constant | ast.Tuple | ast.Load) for it in ast.walk(old)
-    ):
-        return None
-    code = ast.unparse(set_by[0])
+    code = ast.unparse(declared)
     new = str(shape if len(shape) > 1 else shape[0])
-    return layout.edit("instead", set_by[0], code.replace(ast.unparse(old), new, 1))
+    return layout.edit("instead", declared, code.replace(ast.unparse(old), new, 1))
 
 
 def _for_grid(numbers, outside):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from thirty_two_lanes.core.advice.edit import Advice
 from thirty_two_lanes.core.advice.layout import LOOPS, named
 from thirty_two_lanes.core.advice.patterns import elements
-from thirty_two_lanes.core.advice.swapped import (
+from thirty_two_lanes.core.advice.thread_numbers import (
     AXES,
     ThreadNumber,
     definition_of_name,

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from thirty_two_lanes.core.advice.advise import Layouts
 from thirty_two_lanes.core.advice.bounds import Wrapping, slices_of
-from thirty_two_lanes.core.advice.swapped import number_of
+from thirty_two_lanes.core.advice.thread_numbers import number_of
 
 
 @lru_cache(maxsize=64)
@@ -30,25 +30,25 @@ def _index_to_move(function, site):
     text; None where the source at a row's site shows no such thing, or the function has
     arrays in either order, as a transpose does.
     """
-    layout = function and _layouts(function).of(site)
-    statement = layout and layout.at(site.line)
-    if statement is None or _has_x_last(layout):
+    layout, slices = _at(function, site)
+    if not slices or _has_x_last(layout):
         return None
-    found = {
-        _moved(layout, site.array, axes)
-        for axes in slices_of(statement, Wrapping(site, site.array, site.kind, 0))
-    }
+    found = {_moved(layout, site.array, axes) for axes in slices}
     return found.pop() if len(found) == 1 else None
 
 
 def _has_one_axis(function, site) -> bool:
     """Has a row's array one index, where the source at its site shows it?"""
+    _, slices = _at(function, site)
+    return bool(slices) and all(len(axes) == 1 for axes in slices)
+
+
+def _at(function, site):
+    """The layout that has a row's site, and the indices of its array there."""
     layout = function and _layouts(function).of(site)
     statement = layout and layout.at(site.line)
-    if statement is None:
-        return False
-    found = slices_of(statement, Wrapping(site, site.array, site.kind, 0))
-    return bool(found) and all(len(axes) == 1 for axes in found)
+    asked = Wrapping(site, site.array, site.kind, 0)
+    return layout, statement and slices_of(statement, asked)
 
 
 def _has_x_last(layout) -> bool:

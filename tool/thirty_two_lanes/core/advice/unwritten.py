@@ -11,10 +11,10 @@ def edit_on(layout, array, space):
     """Zeros in each cell of a shared or a local array, behind its declaration; None
     where that is not one statement of this function.
     """
-    declared = [it for it in layout.paths if _declares(it, array, space)]
-    if len(declared) != 1 or not declared[0].value.args:
+    declared = declaration_of(layout, array, space)
+    if declared is None:
         return None
-    shape = declared[0].value.args[0]
+    shape = declared.value.args[0]
     sizes = shape.elts if isinstance(shape, ast.Tuple) else [shape]
     if any(isinstance(it, ast.Constant) and it.value == 0 for it in sizes):
         return None  # of a size that the launch chooses
@@ -26,7 +26,15 @@ def edit_on(layout, array, space):
     lines.append(f"{'    ' * len(sizes)}{array}[{', '.join(names)}] = 0")
     if space == "shared":
         lines = [f"if {FIRST}:", *(f"    {it}" for it in lines), "cuda.syncthreads()"]
-    return layout.edit("behind", declared[0], "\n".join(lines))
+    return layout.edit("behind", declared, "\n".join(lines))
+
+
+def declaration_of(layout, array, space):
+    """The statement that makes a shared or a local array, with its shape as the first
+    argument; None where that is not one statement of this function.
+    """
+    declared = [it for it in layout.paths if _declares(it, array, space)]
+    return declared[0] if len(declared) == 1 and declared[0].value.args else None
 
 
 def _declares(statement, array, space):

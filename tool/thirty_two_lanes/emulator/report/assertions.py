@@ -65,7 +65,8 @@ class RunAssertions:
         for site, row in _rows(self.coalescing, line, array):
             limit = max(row.ideal_sectors, (at_most or 0) * row.requests)
             excess = row.sectors - limit
-            found.append((excess, scattered(site, row, limit)))
+            moved = self.strides.moved.get(site)
+            found.append((excess, scattered(site, row, limit, moved)))
         return self._worst(found, "such line")
 
     def assert_initialised(self, line=None, array=None):

@@ -1,12 +1,8 @@
-"""What to do about an array whose axes are indexed in the wrong order, `a[x, y]` where
-x goes along its columns: the launch's extents say it, the source names the two.
-"""
+"""Which number of a thread an index is: along which axis, in its block or the grid."""
 
 import ast
 from typing import NamedTuple
 
-from thirty_two_lanes.core.advice.edit import Advice
-from thirty_two_lanes.core.advice.ends import indices_of, upper
 from thirty_two_lanes.core.advice.varying import names_in
 
 AXES = "xyz"
@@ -22,47 +18,6 @@ class ThreadNumber(NamedTuple):
         """How many there are in the launch."""
         threads = outside.block_dim[self.axis]
         return threads * outside.grid_dim[self.axis] if self.in_grid else threads
-
-
-def advice_on(layout, slices, outside) -> Advice | None:
-    """Advice to swap the failing axis and another one, where the launch has threads
-    for the array in that order and not in the one that is written.
-    """
-    for axes in slices if outside.ndim > 1 else ():
-        numbers = [number_of(layout, it) for it in axes]
-        for other in range(len(axes)):
-            if _are_swapped(numbers, outside.axis, other, outside):
-                return _advice(axes, numbers, *sorted((outside.axis, other)), outside)
-    return None
-
-
-def _are_swapped(numbers, axis, other, outside):
-    """Do the threads along two axes fit the other one each, and not their own?"""
-    one, two = numbers[axis], numbers[other]
-    if one is None or two is None or one.axis == two.axis:
-        return False
-    threads = one.extent(outside), two.extent(outside)
-    sizes = outside.shape[axis], outside.shape[other]
-    fits, fits_swapped = (
-        all(t >= s for t, s in zip(threads, those, strict=True))
-        for those in (sizes, sizes[::-1])
-    )
-    return fits_swapped and not fits
-
-
-def _advice(axes, numbers, one, other, outside):
-    swapped = list(axes)
-    swapped[one], swapped[other] = swapped[other], swapped[one]
-    texts = [ast.unparse(it) for it in swapped]
-    first, second = texts[other], texts[one]
-    ends = [numbers[it].extent(outside) for it in (one, other)]
-    guard = " and ".join(upper(indices_of([swapped]), outside.length_of))
-    return Advice(
-        f"two indices are swapped: `{first}` has {ends[0]:,} values and `{second}` "
-        f"{ends[1]:,}, and `{outside.array}` has shape {outside.shape}. Swap `{first}` "
-        f"and `{second}` in all lines that use them so, "
-        f"`{outside.array}[{', '.join(texts)}]`, and guard them by `if {guard}:`"
-    )
 
 
 def number_of(layout, node) -> ThreadNumber | None:
