@@ -3,7 +3,7 @@
 #
 # *100 minutes*
 #
-# **What you'll do:** turn a matrix, in the end nearly as fast as the driver copies it, then one of any size, then one in place, and part with controls what costs the time.
+# **What you'll do:** turn a matrix, in the end nearly as fast as the driver copies it, then one of any size, then one in place, and find out by controls what costs the time.
 #
 # **What you'll learn:**
 #

@@ -137,7 +137,7 @@ plot_chains(steps=3, work=1, wait=3, chains=(1, 4))
 #
 # <details><summary>Answer</summary>
 #
-# Where a scheduler has four chains or more, whoever has them: four warps with one, two with two, one with four.
+# Where a scheduler has four chains or more, in one warp or in several: four with one chain each, two with two, one with four.
 #
 # </details>
 

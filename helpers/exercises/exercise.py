@@ -102,10 +102,10 @@ class Write(Exercise):
 
     `inputs(rng, *size)` gives the arguments by name, in the kernel's order; `launch`
     what stands in the brackets; `spec` gets inputs by name and gives the output, or
-    several by name. `even` are sizes of whole blocks, the first of which is held to the
-    budget; `ragged` all others. The judge draws larger ones from its seed, along each
-    axis two to three times the largest that is listed: within `limits`, and multiples
-    of `multiple`, so all else must hold for any such size. With `any_block` one launch
+    several by name. `even` are sizes of whole blocks; `ragged` all others. The
+    judge draws smaller and larger ones from its seed, the larger along one axis two to
+    three times the largest that is listed: within `limits`, and multiples of
+    `multiple`, so all else must hold for any such size. With `any_block` one launch
     has blocks of another shape. `work` times the answer's own instructions are allowed;
     `captured` elements of arrays may come from outside. Elements of the inputs `fixed`
     do not change by themselves, as those of row pointers. Of the inputs `ordered` only
