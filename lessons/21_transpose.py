@@ -432,7 +432,7 @@ compare({("32 × 32", 4, 4): times["unsigned"],
 # A tile of 64 × 64 saves 7 to 8%, and it does so with loads of 4 bytes as with those of 16.
 # So what helped is not how wide a load is.
 #
-# The larger tile changes several things: more in flight for each thread, rows twice as long, and a quarter of the blocks and barriers. Which of them it is, this does not tell. It costs no occupancy: eight such blocks, with their tiles, fit on a multiprocessor.
+# The larger tile changes several things: more in flight for each thread, rows twice as long, and a quarter of the blocks and barriers. Which of them it is, this does not tell. Not occupancy: eight such blocks, with their tiles, fit on a multiprocessor.
 #
 # ## Which tile is next?
 #
@@ -624,7 +624,7 @@ print(emulate(make_tiled(33))[(4, 4), (32, 8)](both, both).races)
 # %% [markdown]
 # No: a block stores where *another* block loads, and no barrier orders the two. (In the emulator's order the answer is even right.)
 #
-# So the two tiles of such a pair belong to one block: it loads both, waits, and stores both. The blocks on the other side of the diagonal leave, each as a whole, so nobody is missing at the barrier.
+# So two tiles that change places belong to one block: it loads both, waits, and stores both. The blocks on the other side of the diagonal leave, each as a whole, so nobody is missing at the barrier.
 
 # %%
 @cuda.jit
@@ -751,7 +751,7 @@ task.check(rotate)
 # | there are but 3 columns? | 29 of the 32 in each tile hang over the edge. Take another shape, such as 3 × 128, as in `exercise("channels_last")`. |
 # | elements have 8 bytes? | A column of padding does it, too: a warp's column then takes two wavefronts, the fewest for 256 bytes. |
 # | `src` is NumPy's view `a.T`? | The view moves nothing: along its rows a warp goes down a column of `a`, and touches 32 sectors. |
-# | loads are of 16 bytes, as in `make_large`? | Arrays begin at a multiple of 16 bytes, as whole arrays do; guarded, sides are any multiples of four. |
+# | loads are of 16 bytes, as in `make_large`? | Arrays must begin at multiples of 16 bytes, as whole ones do; guarded, sides are multiples of four. |
 #
 # The order in which blocks start is the GPU's own affair: use it for speed, as `down` does, never for the result.
 #

@@ -431,7 +431,7 @@ compare(held_back, "µs", {"shared loads per warp and k": requests},
 # %% [markdown]
 # ## A roof for each level
 #
-# Every level has a roof: the operations for what it passes, times what it passes in a second.
+# Every level has a roof: operations for each byte or wavefront, times how many pass a second.
 # The data path of a multiprocessor passes one wavefront in a cycle. L2 gave [8,600 GB/s](11_memory_hierarchy.ipynb), and memory gives 4,800 at most.
 #
 # **Predict.** Which is the lowest of these roofs?
@@ -526,7 +526,7 @@ with expect(AssertionError):
 # <details><summary>Answer</summary>
 #
 # Two operations on 12 bytes, two loads and a store: a sixth. Times 4,800 GB/s that is 800 GFLOP/s, far left of the corner, so the peak does not matter.
-# Fewer bytes for each operation do: `float16` has half as many; and if the kernel also does what another one would do to `y` later, that one's load and store are spared (*kernel fusion*).
+# Fewer bytes for each operation help: `float16` has half as many; and if the kernel also does what another one would do to `y` later, that one's load and store are spared (*kernel fusion*).
 #
 # </details>
 

@@ -581,10 +581,10 @@ plot_in_flight({name: (flying(*how), flights[how].gb_per_s)
                latency_ns, reading.gb_per_s, "only reading")
 
 # %% [markdown]
-# The line that rises is Little's law for 380 ns a turn, as the first diamond has it; alone, [a load took 348](11_memory_hierarchy.ipynb). Twice as many threads, nearly twice the rate: up to 1 MB, the bytes in flight set the pace. Then a turn takes longer: 2.16 MB at 3,672 GB/s are 590 ns. From 4 MB on memory gives 95% and more of what *only reading* gets.
+# The rising line is Little's law for 380 ns a turn of the loop, by the first diamond; alone, [a load took 348](11_memory_hierarchy.ipynb). Twice as many threads, nearly twice the rate: up to 1 MB, the bytes in flight set the pace. Then a turn takes longer: 2.16 MB at 3,672 GB/s are 590 ns. From 4 MB on memory gives 95% and more of what *only reading* gets.
 
 # %% [markdown]
-# The three rows of 4.3 MB take the same time, though wide loads make a quarter of the requests and half of the instructions: from 2 MB on bytes in flight count, and hardly how they got there. With 1.08 MB, where each byte counts, many threads are the fastest and many loads the slowest, by a fifth. (We count what is in flight *at most*. Why one thread's loads come later, we do not know.)
+# The three rows of 4.3 MB take the same time, though wide loads make a quarter of the requests and half of the instructions: from 2 MB on bytes in flight count, and hardly how they got there. With 1.08 MB, where each byte counts, many threads are the fastest and many loads the slowest, by a fifth. (We count what is in flight *at most*. Why many loads are slower, we do not know.)
 #
 # ## One launch
 #

@@ -829,13 +829,13 @@ plot_series([48 * blocks for blocks in held],
 #
 # ## What is left above a copy?
 #
-# The last rung moves as many bytes as a copy and takes longer. For what? Take parts away from it, and keep its shape. (Two of these give wrong sums.)
+# The last rung moves as many bytes as a copy and takes longer. For what? Take parts away from it, and keep its shape. (The middle two below sum wrongly.)
 #
 # | part | what it does |
 # |---|---|
 # | *copy* | loads the tile, and stores it |
 # | *no look* | scans the tile and publishes it, but looks at no other |
-# | *one look* | adds what the tile before has in its word, whatever it is: a journey, but no waiting |
+# | *one look* | also adds what the tile before has in its word: a journey, but no waiting |
 # | *look back* | all |
 
 # %%
@@ -1013,7 +1013,7 @@ check(kept[:np.sum(tile > 0)], tile[tile > 0])
 run
 
 # %% [markdown]
-# An element's place is the number of those before it: an *exclusive* scan. All scans above are *inclusive*, each sum with its own element, so 1 goes off.
+# An element's place is the number of those before it: an *exclusive* scan. All scans above are *inclusive*, each sum with its own element, so subtract 1.
 #
 # The counts are float32, which is exact up to 2²⁴: enough for a tile. For the places of a whole array scan `uint32`. (2²⁴ + 1 is 2²⁴ in float32, so two elements would get one place.)
 
@@ -1022,7 +1022,7 @@ run
 #
 # <details><summary>Answer</summary>
 #
-# Move it by a place. In a warp: `shfl_up_sync` by 1, and lane 0 takes what is before the warp (`join` does so with the fours of a warp). Across blocks: store sum i in `out[i + 1]`, even if another block has that tile, unless it is the last, and 0 in `out[0]`. The way back: add each element to its exclusive sum.
+# Move it by a place. In a warp: `shfl_up_sync` by 1, and lane 0 takes what is before the warp (`join` does so with the fours of a warp). Across blocks: store each sum i but the last in `out[i + 1]`, even in another block's tile, and 0 in `out[0]`. The way back: add each element to its exclusive sum.
 #
 # To subtract each element instead fails for a maximum, and where ∞ − ∞ is NaN.
 #

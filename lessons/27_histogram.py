@@ -698,7 +698,7 @@ table(["data", "different values in a warp", "µs", "cycles for each of them"],
        for kind, it in small.items()])
 
 # %% [markdown]
-# Runs are slower, too. On adverse data, lanes that want the same word take turns (emulated) when they add other numbers than 1. On constant data hardly anybody adds, and the comparing costs.
+# Runs are slower, too. On adverse data, by our count, lanes wanting one word take turns when they add other numbers than 1. On constant data hardly anybody adds, and the comparing costs.
 
 # %% [markdown]
 # <details><summary>For the curious: why both are slow</summary>
@@ -895,7 +895,7 @@ task.check(letters)
 # %% [markdown]
 # ## In practice
 #
-# Our kernel counts bytes; a library counts more. Write your own where your case is narrow, and measured to be faster, also on its worst data.
+# Our kernel counts bytes; a library counts more. Write your own for a narrow case, if it measures faster, even on its worst data.
 #
 # | what if | then |
 # |---|---|

@@ -404,7 +404,7 @@ side_by_side("walk", "layer", "layer in C++")
 #
 # Not they alone. To issue the instructions of *layer* takes 81% of its 683 µs, so 554 µs without any wait: longer than the whole walk. (Two tiles by turns have one barrier less in each layer, and are no faster.) Walks through 16 layers are faster with a tile and without, and with a tile they still take a third longer.
 #
-# Who brings the cells beyond? Counted as written, not as executed: without these cells, the machine code would be longer than the walk's by 12 instructions, not by 81.
+# And the cells beyond? Counted as written, not as executed: without these cells, the machine code would be longer than the walk's by 12 instructions, not by 81.
 #
 # </details>
 
@@ -636,7 +636,7 @@ with expect(AssertionError):
     run.assert_no_races()
 
 # %% [markdown]
-# A block stores a cell while another may still need the old one, and `syncthreads` does not wait for other blocks. So the step needs a second array, and for the next step, another launch, the two change places (*double buffering*, as with the two tiles).
+# A block stores a cell while another may still need the old one, and `syncthreads` does not wait for other blocks. So the step needs a second array, and for the next launch the two change places (*double buffering*, as with the two tiles).
 #
 # ## On your own
 #

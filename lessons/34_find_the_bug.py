@@ -721,7 +721,7 @@ for seed in range(4):
 #
 # </details>
 #
-# Nor does a report know how many elements you have.
+# A report cannot know how many elements you have.
 #
 # **Predict.** Launch the mended `changes` in 3 blocks instead of 4. What does the report find? And what does `check` say if the array holds the right results of the launch before?
 #
@@ -762,9 +762,9 @@ for kernel, before in ((changes, np.nan), (changes, np.diff(a)),
 # | a missing guard | the size is a multiple of the block | a size that is not |
 # | a block too few | the launch before had filled the array | NaN |
 #
-# Luck can end with the next compiler, GPU or size. In [Wait for one another](15_barriers_and_races.ipynb) two warps without their barrier were right in 1,000 of 1,000 launches on an H200. With a constant in place of `a.size`, half of the launches were wrong.
+# Luck can end with the next compiler, GPU or size. In [Wait for one another](15_barriers_and_races.ipynb) two warps without their barrier were right in 1,000 of 1,000 launches on an H200. Where the compiler knew the array's size, half were wrong.
 #
-# Only the second row can stay, while all stores are equal by design, as of a flag. A remark beside the line should say so.
+# Only the second may stay, if all stores are equal by design, as with a flag. A remark beside the line should say so.
 
 # %% [markdown]
 # ## What to ask first
@@ -786,7 +786,7 @@ for kernel, before in ((changes, np.nan), (changes, np.diff(a)),
 # Is it rounding, or a race? `dot` gives other last digits with another seed, and has no race: atomics add in another order, and each addition rounds. To tell the two apart, take whole numbers so small that no sum rounds, up to 2^24 in float32. If the result still changes, it is a fault.
 
 # %% [markdown]
-# ## On a GPU, without the emulator
+# ## On a GPU
 #
 # Write the kernel and one small launch to a file, the kernel with `@cuda.jit(lineinfo=True)`. Then run it under a tool of NVIDIA's that says which line is at fault:
 #

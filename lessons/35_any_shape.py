@@ -214,7 +214,7 @@ table(["tile", "µs for a step of 128 × 128 elements"],
 # %% [markdown]
 # So tiles of 64 × 128 are as good as the largest, and the smallest take three quarters longer for the same work: they are for products that have few tiles.
 #
-# A plan takes the rounds of its whole tiles, those of its pieces, and the adding. (6.5 µs stand for a launch, 2 for each further one, the rest for each number of a part, and of `b` where it is copied first.)
+# A plan takes the rounds of its whole tiles, those of its pieces, and the adding. (6.5 µs stand for a launch, 2 for each further one, the rest for each number of a part, and of `b` where it is copied, see below.)
 
 # %%
 def model_us(plan, k, n):
@@ -328,7 +328,7 @@ copied, run.coalescing.by_kind["load"].sectors
 # %% [markdown]
 # ## A block's copies
 #
-# On [the ladder](24_up_the_ladder_to_cublas.ipynb) `a` was turned beforehand, so that both tiles could be copied by rows. Here that would be a launch more.
+# On [the ladder](24_up_the_ladder_to_cublas.ipynb) `a` was turned beforehand, so that both tiles could be copied by rows. Can that launch be spared?
 # Copies of single numbers can turn it on the way. This is a warp's first copy of `a`:
 #
 # | lanes | in `a` | in the tile |
@@ -743,7 +743,7 @@ def launch(plan, c, room, a, b, m, k, n):
 # %% [markdown]
 # ## Let the GPU decide
 #
-# The model throws nearly all plans away. Let the GPU decide among the first sixteen: launch each nine times, take the lowest median, remember it for this shape: **autotuning**.
+# The model drops nearly all plans. Let the GPU decide among the first sixteen: launch each nine times, take the lowest median, remember it for this shape: **autotuning**.
 
 # %%
 @cuda.jit
@@ -863,11 +863,11 @@ shares(SHAPES, *KINDS)
 # %% [markdown]
 # Twenty-nine of the thirty reach nine tenths of cuBLAS's speed, and the median is 103%. *Whole tiles* is the fastest of seven plans, *any shape* of sixteen; the model alone picks the third column's plan.
 #
-# *One tile* loses where tiles are few or just begin another round. The best of seven whole tiles mends thin products; a deep one of one tile stays near a twentieth. Pieces mend these: 128 × 16384 × 128 goes from 6% to more than 99%.
+# *One tile* loses where tiles are few or just begin another round. The best of seven whole tiles mends thin products; a deep one with one tile stays near a twentieth. Pieces mend these: 128 × 16384 × 128 goes from 6% to more than 99%.
 #
 # <details><summary>For the curious: smaller tiles, where there are many</summary>
 #
-# They pay even where there are thousands: for 5000 × 3000 × 7000 the best whole one gains 9%. The model expects 7% of them.
+# They pay even where there are thousands: for 5000 × 3000 × 7000 the best whole one gains 9%. The model expects 7%.
 #
 # </details>
 

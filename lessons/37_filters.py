@@ -32,7 +32,7 @@ device
 # %% [markdown]
 # ## What must be done?
 #
-# A **convolution** makes each pixel of an image anew, as a weighted sum of its neighbours. (Strictly, it turns the weights around first.) By its weights it blurs the image, sharpens it or finds edges; so it is also called a *filter*. Where the image is even, a pixel becomes itself times the sum of the weights: for a blur that is 1, and for edges 0.
+# A **convolution** makes each pixel of an image anew, as a weighted sum of its neighbours. (Strictly, it turns the weights around first.) By its weights it blurs the image, sharpens it or finds edges; so it is also called a *filter*. Where all pixels are equal, each becomes itself times the sum of the weights: for a blur that is 1, and for edges 0.
 
 # %% [markdown]
 # Ours has 11 × 11 random weights: none can be left out or shared.
@@ -648,7 +648,7 @@ plot_times(names, [rungs[it][0].median_us for it in names],
 #
 # ## Two filters in one pass
 #
-# Some filters are **separable**: each weight is a product of one for its row and one for its column. So all rows of weights are multiples of one row (a matrix of *rank* 1): those of a bell-shaped blur are, ours are not.
+# Some filters are **separable**: each weight is a product of one for its row and one for its column. So all rows of weights are multiples of one row (a matrix of *rank* 1): not ours, but those of a bell-shaped blur.
 # Then 11 weights across and 11 down do what 121 do, in two launches, and the second loads what the first has stored. With so few products, the limit is memory's again; whether we reach it is another question.
 
 # %% [markdown]

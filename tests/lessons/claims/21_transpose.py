@@ -305,7 +305,7 @@ CLAIMS = {
         4 * it.large.coalescing.requests == it.padded.coalescing.requests
         and instructions(it.times["unsigned"]) < instructions(it.times["padded"])
     ),
-    "It costs no occupancy: eight such blocks, with their tiles, fit": lambda it: (
+    "Not occupancy: eight such blocks, with their tiles, fit": lambda it: (
         counted(it.times["64 × 64"], "occupancy_percent")
         >= counted(it.times["16 bytes"], "occupancy_percent")
         and fitting(64 * 65) == 8

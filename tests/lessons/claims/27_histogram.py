@@ -368,7 +368,7 @@ CLAIMS = {
     "Runs are slower, too": lambda it: all(
         rate("runs", kind) < rate("16 bytes", kind) for kind in KINDS
     ),
-    "On adverse data, lanes that want the same word take turns": lambda it: (
+    "On adverse data, by our count, lanes wanting one word take turns": lambda it: (
         by_runs(it, it.small["adverse"])[0][1:] == (7182, 7182)
     ),
     "On constant data hardly anybody adds, and the comparing costs": lambda it: (

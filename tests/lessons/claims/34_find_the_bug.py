@@ -229,8 +229,7 @@ CLAIMS = {
         and not emulate(any_above)[4, 256](np.zeros(1), it.a).races
     ),
     "two warps without their barrier were right in 1,000 of 1,000 launches on an "
-    "H200. With a constant in place of `a.size`, half of the launches were "
-    "wrong": lambda it: (
+    "H200. Where the compiler knew the array's size, half were wrong": lambda it: (
         outcomes()["launches"] == 1000
         and outcomes()["wrong"]["rotate_wrong 64"] == 0
         and 450 < outcomes()["wrong"]["rotate_by_a_constant 64"] < 550

@@ -253,13 +253,13 @@ CLAIMS = {
     "measured, the plan takes over half as long again as the model says": (
         lambda it: 1.5 < missed(it, "100 × 1000 × 10000") < 1.6
     ),
-    "a deep one of one tile stays near a twentieth": lambda it: all(
+    "a deep one with one tile stays near a twentieth": lambda it: all(
         3.5 < it.share("whole tiles", f"{n} × 16384 × {n}") < 6
         and tiles_of(it, n, n) == 1
         for n in (64, 128)
     ),
     "for 5000 × 3000 × 7000 the best whole one gains 9%. "
-    "The model expects 7% of them": (
+    "The model expects 7%": (
         lambda it: (
             about("9", gained_by_whole(it, "5000 × 3000 × 7000"))
             and about("7", expected_of_whole(it, "5000 × 3000 × 7000"))

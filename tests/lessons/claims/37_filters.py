@@ -173,7 +173,7 @@ def loads_among_products(it, rung):
 
 
 CLAIMS = {
-    "a pixel becomes itself times the sum of the weights: for a blur that is 1": (
+    "each becomes itself times the sum of the weights: for a blur that is 1": (
         lambda it: (
             np.isclose(it.BELL.sum(), 1)
             and np.allclose(
@@ -181,7 +181,7 @@ CLAIMS = {
             )
         )
     ),
-    "(a matrix of rank 1): those of a bell-shaped blur are, ours are not": lambda it: (
+    "(a matrix of rank 1): not ours, but those of a bell-shaped blur": lambda it: (
         np.linalg.matrix_rank(np.outer(it.BELL, it.BELL)) == 1
         and np.linalg.matrix_rank(it.WEIGHTS) > 1
     ),
