@@ -110,7 +110,7 @@ def blocks_at_once(threads, size):
     """How many blocks a multiprocessor holds, if registers are plenty."""
     taken = size + gpu.RESERVED_SHARED_MEMORY_PER_BLOCK
     return min(gpu.MAX_BLOCKS_PER_MULTIPROCESSOR,
-               gpu.MAX_THREADS_PER_MULTIPROCESSOR // threads,
+               gpu.MAX_THREADS_PER_MULTIPROCESSOR // (32 * -(-threads // 32)),
                gpu.MAX_SHARED_MEMORY_PER_MULTIPROCESSOR // taken)
 
 
@@ -191,7 +191,7 @@ compare({key: (m, key[0] * key[1] // 32, 4 * key[0] * key[1] * key[2] // KB)
         by=("blocks at a time", "threads per block", "numbers per thread"))
 
 # %% [markdown]
-# Both take about a third of the time of one small block, with the same tile: 10 or 18% more than four blocks take, which have as much in flight.
+# Both take about a third of the time of one small block, with the same tile: 18 and 10% more than four blocks take, which have as much in flight.
 # So the copy need not have more blocks, nor even more warps. What it lacked may be bytes in flight, for both have four times as many.
 
 # %% [markdown]
@@ -236,7 +236,7 @@ compare({key: (rows[1, *key], m) for key, m in stay.items()},
         by=("threads per block", "numbers per thread"))
 
 # %% [markdown]
-# All three are faster than blocks in turn, by three to four tenths: blocks' starts and ends were a part.
+# All three are faster than blocks in turn, by 28 to 40%: blocks' starts and ends were a part.
 # And among those that stay, four times as many bytes in flight are about three times as fast, whether more warps have them or each thread more. So what the copy lacked was bytes in flight, above all.
 #
 # **A large tile wants a large block**, whose warps share it, or threads with more in flight.
@@ -284,7 +284,7 @@ def look_up_in_tile(out, table, apart, rounds):
 
 # %%
 def make_table(size):
-    """So many bytes of cells, each of which leads to the next one."""
+    """Cells of `size` bytes, each of which leads to the next one."""
     return np.roll(np.arange(size // 4, dtype=np.uint32), -1)
 
 
@@ -386,11 +386,11 @@ compare({(threads, room): (
 #
 # ## How many warps are enough?
 #
-# To lose half of the warps costs these look-ups 3%, and it cost the copy more than 70%. Why so little?
+# To lose half of the warps costs these look-ups 3%, and it cost the copy 80%. Why so little?
 #
 # Little's law holds for shared memory, too. How many warps must wait at a time, so that something is always on its way?
 #
-# With one block of 8 warps at a time, the data path is mostly idle. A multiprocessor runs its eight blocks one after another, and each warp waits for each of its 8,192 look-ups. So the time, divided by eight times as many, is the latency of one, or nearly.
+# With one block of 8 warps at a time, the data path is mostly idle. A multiprocessor runs its eight blocks one after another, and each warp waits for each of its 8,192 look-ups. So the time, divided by 8 · 8,192, is the latency of one, or nearly.
 # With 64 warps the path is busy all the time. So the time, divided by all their look-ups, says how soon one can follow another.
 
 # %% [markdown]
@@ -410,7 +410,7 @@ table(["what warps wait for", "ns, each", "ns, to the next", "warps needed"],
 
 # %% [markdown]
 # 29 look-ups keep the data path busy, and a block of 1,024 threads has one in each of its 32 warps: half of the warps are enough.
-# Of the copy's loads, the law asks for 43 at least, and more, since under load each takes longer: half of the warps are fewer than that. (All of them are enough, and still the copy has two thirds of the driver's rate.)
+# Of the copy's loads, the law asks for 43 at least, and more, since under load each takes longer: half of the warps are fewer than that. (Even with all of them the copy has two thirds of the driver's rate; whether 64 are too few, this does not show.)
 
 # %% [markdown]
 # ## Two arrays in one piece

@@ -617,7 +617,7 @@ plot_pipeline(4, 2, 3)
 # %% [markdown]
 # <details><summary>For the curious: the number in `wait_copies`</summary>
 #
-# So many of this thread's groups, the youngest, may still be under way. Here no younger group has begun when a tile is waited for: 0. With three rooms, of which two are being filled, it is 1: the older tile must be there, the younger may come. Then a group is closed in each step, even an empty one at the end, so that the count stays right.
+# It says how many of this thread's groups, the youngest ones, may still be under way. Here no younger group has begun when a tile is waited for: 0. With three parts of room, of which two are being filled, it is 1: the older tile must be there, the younger may come. Then `commit_copies()` stands outside the `if`, so that a group is closed in each step, even an empty one at the end, so that the count stays right.
 #
 # </details>
 

@@ -137,7 +137,7 @@ plot_chains(steps=3, work=1, wait=3, chains=(1, 4))
 #
 # <details><summary>Answer</summary>
 #
-# Where a scheduler has four chains or more, in one warp or in several: four with one chain each, two with two, one with four.
+# Where a scheduler has four chains or more, in several warps: four with one, two with two. (One warp with four comes near: 85%.)
 #
 # </details>
 
@@ -196,7 +196,7 @@ table(["warps of a scheduler, and issue slots used with", "1 chain, %",
 # %% [markdown]
 # Read along the diagonals, where warps times chains are the same. With one in flight a quarter of the issue slots is used, with two half of them, with four nearly all, but for a warp alone. More gain hardly anything, be they warps or chains: **what counts is their product**. (A warp alone fills 85 to 87%, even with eight chains; why, this table does not show.)
 #
-# So for arithmetic four warps are enough for a scheduler even with one chain each, and a multiprocessor has four schedulers: 16 warps, a quarter of its places.
+# So for FMAs four warps are enough for a scheduler even with one chain each, and a multiprocessor has four schedulers: 16 warps, a quarter of its places.
 
 # %% [markdown]
 # ## How many loads fill the memory?
@@ -258,7 +258,7 @@ table(["warps of a multiprocessor", "1 load, GB/s",
 #
 # Now back to the polynomial. Did 32 numbers win by their chains, since each is one? If chains are what one number lacks, it must lose much when warps are taken from it.
 #
-# So take them: give each block shared memory that it does not use, and leave everything else.
+# So take them: give each block shared memory that it does not use, and leave everything else (only L1 gets smaller).
 #
 # **Predict.** With one number and with eight: what does a quarter of the warps cost?
 
@@ -275,12 +275,12 @@ compare(ways, "registers", "µs",
 # %% [markdown]
 # Little: less than a tenth with one number, and less than half of that with eight. So one number does not lack warps, nor chains: its schedulers are busy.
 #
-# With what? An FMA needs its weight: a load, and instructions for the load's address. With one number each weight serves one FMA, and there are more than four instructions for each. With eight, a weight serves eight, and there is hardly more than one and a half. That is thread coarsening: it saves *instructions*.
+# With what? An FMA needs its weight: here a load and, since `uint32(k + j)` may wrap, its address. With one number each weight serves one FMA, and there are more than four instructions for each. With eight, a weight serves eight, and there is hardly more than one and a half. That is thread coarsening: it saves *instructions*. (So would a slice, `near = tile[k:]`, and `near[j]`: one number then needs 1.3 for an FMA. Its time we did not measure.)
 #
 # And few warps are enough, so registers may be spent on it. The best has 16 numbers and half of the warps. (With 32, the compiler writes out two terms of the loop instead of eight, and more instructions are left for each FMA.)
 
 # %% [markdown]
-# **First save instructions, then count what is in flight.** If that is enough, more occupancy gains nothing.
+# **If the schedulers are busy, save instructions; if not, have more in flight.** If that is enough, more occupancy gains nothing.
 #
 # ## What lets warps in?
 #
@@ -299,7 +299,7 @@ explore(plot_occupancy, threads=[256, 1024], shared_kb=[0, 16, 48],
 # %% [markdown]
 # A number in a box is a block's warps, and dotted places stay empty; what leaves no room for another block stands behind the colon.
 #
-# With 40 registers in place of 32, blocks of 256 threads lose a quarter of the warps; blocks of 1,024 lose half, since the second no longer fits. The T4 has half the places and as many registers, so it loses nothing up to 64.
+# On an H200, with 40 registers in place of 32, blocks of 256 threads lose a quarter of the warps; blocks of 1,024 lose half, since the second no longer fits. The T4 has half the places and as many registers, so it loses nothing up to 64.
 #
 # Of your own kernel `assemble(...)` says it all in `.occupancy`. It computes by the rules of NVIDIA's calculator; for each kernel of this course that it was asked about, Nsight Compute gave the same on an H200.
 
@@ -332,7 +332,7 @@ compare(bounds, "registers", {"bytes of local memory": lambda row:
 #
 # Blocks come in [rounds](35_any_shape.ipynb): if one more is launched than fit at a time, it begins as soon as one is done. If all end together, it then has a multiprocessor for itself. How long does it take there?
 #
-# That is the question of this page again: has it enough in flight alone? If so, it goes the faster, the fewer share with it. Here are blocks of which two share a multiprocessor, and a ninth, alone:
+# That is the question of this page again: has it enough in flight alone? If so, it goes the faster, the fewer share with it. Here are blocks of which two share a multiprocessor, and a ninth that, alone, takes half as long:
 
 # %%
 lengths = {block: 4 for block in range(8)} | {8: 2}
@@ -468,7 +468,7 @@ task.check(points_at_once)
 # %% [markdown]
 # ## In practice
 #
-# Nsight Compute names what this page computes: *Theoretical Occupancy* with its *Block Limits*, *Achieved Occupancy*, and under *Scheduler Statistics* the slots in which some warp was ready. Look at those first: if they are full, save instructions; if not, see what warps wait for.
+# Nsight Compute names what this page computes: *Theoretical Occupancy* with its *Block Limits*, *Achieved Occupancy* (less, while blocks begin and end), and under *Scheduler Statistics* the slots in which some warp was ready. Look at those first: if they are full, save instructions; if not, see what warps wait for.
 #
 # In CUDA C++ `launch_bounds` is `__launch_bounds__`, and `cudaOccupancyMaxActiveBlocksPerMultiprocessor` asks the driver how many blocks fit. `max_registers` sets the limit by number. Numbers of one GPU are no rule for the next: measure there.
 #

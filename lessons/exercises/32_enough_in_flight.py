@@ -75,7 +75,7 @@ class PointsAtOnce(SpeedUp):
     """Evaluate a polynomial at many points; `weights` has its coefficients, the one of
     the highest power first. Each thread has $each points, a block's threads apart. The
     kernel is right, but takes one point after the other: it loads all weights for each
-    of them, and has one chain of additions in flight. Take all points of a thread at
+    of them, and has one chain of FMAs in flight. Take all points of a thread at
     once, so that each load of a weight serves $each of them.
     """
 
