@@ -275,9 +275,9 @@ compare(ways, "registers", "µs",
 # %% [markdown]
 # Little: less than a tenth with one number, and less than half of that with eight. So one number does not lack warps, nor chains: its schedulers are busy.
 #
-# With what? An FMA needs its weight: here a load and, since `uint32(k + j)` may wrap, its address. With one number each weight serves one FMA, and there are more than four instructions for each. With eight, a weight serves eight, and there is hardly more than one and a half. That is thread coarsening: it saves *instructions*. (So would a slice, `near = tile[k:]`, and `near[j]`: one number then needs 1.3 for an FMA. Its time we did not measure.)
+# With what? An FMA needs its weight: here a load and, since `uint32(k + j)` may wrap, its address. With one number each weight serves one FMA, and there are more than four instructions for each. With eight, a weight serves eight: hardly more than one and a half. That is thread coarsening: it saves *instructions*.
 #
-# And few warps are enough, so registers may be spent on it. The best has 16 numbers and half of the warps. (With 32, the compiler writes out two terms of the loop instead of eight, and more instructions are left for each FMA.)
+# Few warps are enough, so registers may be spent on it. The best has 16 numbers and half of the warps. (With 32, the compiler writes out two terms of the loop instead of eight, and more instructions are left for each FMA.)
 
 # %% [markdown]
 # **If the schedulers are busy, save instructions; if not, have more in flight.** If that is enough, more occupancy gains nothing.
