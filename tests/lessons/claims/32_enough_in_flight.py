@@ -182,7 +182,7 @@ CLAIMS = {
         busy(it, 1, 64) > 85 and busy(it, 1, 16) > 80
     ),
     "there are more than four instructions for each. With eight, a weight serves "
-    "eight, and there is hardly more than one and a half": lambda it: (
+    "eight: hardly more than one and a half": lambda it: (
         4 < for_an_fma(it, 1, 64) < 4.5 and 1.5 < for_an_fma(it, 8, 64) < 1.6
     ),
     "The best has 16 numbers and half of the warps": lambda it: (
