@@ -5,8 +5,10 @@ device functions that it calls.
 from dataclasses import replace
 from functools import cached_property
 
-from thirty_two_lanes.core.advice import bounds, missed, races, together, unwritten
+from thirty_two_lanes.core.advice import missed, unwritten
+from thirty_two_lanes.core.advice.indices import bounds
 from thirty_two_lanes.core.advice.layout import Layout
+from thirty_two_lanes.core.advice.races import remedies, together
 from thirty_two_lanes.core.source import definition_of, file_name, with_called
 
 
@@ -79,7 +81,7 @@ def advised(function, tables, stopped=None) -> dict:
 
 
 def _of_races(layouts, found):
-    facts, count = races.Facts([*found, *found.minor]), len(found)
+    facts, count = remedies.Facts([*found, *found.minor]), len(found)
     made = [
         replace(it, advice=_on_race(layouts, it, facts))
         for it in [*found, *found.minor]
@@ -108,7 +110,7 @@ def _on_race(layouts, race, facts):
         layout = layouts.of_kernel
         lines = [it.called_from or it.line for it in ends]
     others = [it for _, it in layouts.known if it is not layout and not it.is_kernel]
-    advice = layout and races.advice_on(race, layout, lines, facts, others)
+    advice = layout and remedies.advice_on(race, layout, lines, facts, others)
     if advice and not layout.is_kernel and not layouts.all_call(race.first):
         return replace(advice, edit=None)
     return advice

@@ -6,7 +6,7 @@ import ast
 from functools import lru_cache
 
 from thirty_two_lanes.core.advice.advise import Layouts
-from thirty_two_lanes.core.advice.bounds import Wrapping, slices_of
+from thirty_two_lanes.core.advice.indices.bounds import Wrapping, slices_of
 from thirty_two_lanes.core.advice.thread_numbers import number_of
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thirty_two_lanes.core.advice.bounds import Outside, Wrapping
+from thirty_two_lanes.core.advice.indices.bounds import Outside, Wrapping
 from thirty_two_lanes.core.errors import wrapped
 from thirty_two_lanes.core.source import Site
 from thirty_two_lanes.core.words import Finding, raised

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from thirty_two_lanes.core.advice.bounds import Outside
-from thirty_two_lanes.core.advice.small import OWN
+from thirty_two_lanes.core.advice.indices.bounds import Outside
+from thirty_two_lanes.core.advice.indices.small import OWN
 from thirty_two_lanes.core.errors import KernelError, KernelIndexError
 from thirty_two_lanes.core.events import NegativeIndex, Overflow
 from thirty_two_lanes.core.hardware import WARP_SIZE
@@ -154,7 +154,10 @@ def _below_zero(index, dtype):
 
 def _remedy(outside):
     index, below, size, name = (
-        outside.index, outside.below, outside.size, outside.array
+        outside.index,
+        outside.below,
+        outside.size,
+        outside.array,
     )
     if size == 0 and outside.space == "shared":
         return (

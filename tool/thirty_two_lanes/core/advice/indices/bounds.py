@@ -5,9 +5,9 @@ missing, or the one that is wrong by one, or two indices to swap.
 import ast
 from typing import NamedTuple
 
-from thirty_two_lanes.core.advice import crossed, overrun, small
 from thirty_two_lanes.core.advice.edit import Advice
-from thirty_two_lanes.core.advice.ends import indices_of, lower, upper
+from thirty_two_lanes.core.advice.indices import crossed, overrun, small
+from thirty_two_lanes.core.advice.indices.ends import indices_of, lower, upper
 from thirty_two_lanes.core.advice.patterns import elements
 from thirty_two_lanes.core.advice.varying import array_of, calls_in, names_in
 

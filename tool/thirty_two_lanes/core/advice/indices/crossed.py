@@ -7,7 +7,7 @@ import ast
 from copy import deepcopy
 
 from thirty_two_lanes.core.advice.edit import Advice
-from thirty_two_lanes.core.advice.ends import indices_of, upper
+from thirty_two_lanes.core.advice.indices.ends import indices_of, upper
 from thirty_two_lanes.core.advice.thread_numbers import definition_of_name, number_of
 
 

@@ -5,7 +5,7 @@ how large that is: it may be too small, and a guard would then leave values out.
 import ast
 
 from thirty_two_lanes.core.advice.edit import Advice
-from thirty_two_lanes.core.advice.ends import indices_of, upper
+from thirty_two_lanes.core.advice.indices.ends import indices_of, upper
 from thirty_two_lanes.core.advice.thread_numbers import AXES, ThreadNumber, number_of
 from thirty_two_lanes.core.advice.unwritten import declaration_of
 

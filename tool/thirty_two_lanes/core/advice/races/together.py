@@ -4,7 +4,7 @@ barrier of the block, and those that need one at one place have one sentence.
 
 from dataclasses import replace
 
-from thirty_two_lanes.core.advice.waiting import BARRIER
+from thirty_two_lanes.core.advice.races.waiting import BARRIER
 
 
 def among_wider(races) -> list:

@@ -5,10 +5,8 @@ updates, flags and cells that all store to, a sentence of their own; else a barr
 import ast
 from dataclasses import replace
 
-from thirty_two_lanes.core.advice import locking, steps
 from thirty_two_lanes.core.advice.edit import Advice, spot_of
 from thirty_two_lanes.core.advice.layout import named
-from thirty_two_lanes.core.advice.locking import FENCE
 from thirty_two_lanes.core.advice.patterns import (
     alike,
     as_atomic,
@@ -23,8 +21,10 @@ from thirty_two_lanes.core.advice.patterns import (
     target_of,
     waits_for,
 )
+from thirty_two_lanes.core.advice.races import locking, steps
+from thirty_two_lanes.core.advice.races.locking import FENCE
+from thirty_two_lanes.core.advice.races.waiting import BARRIER, Waiting
 from thirty_two_lanes.core.advice.varying import array_of, calls_in, names_in
-from thirty_two_lanes.core.advice.waiting import BARRIER, Waiting
 
 INDIVISIBLE = {"atomic", "acquire", "release"}
 ATOMIC = (
