@@ -220,3 +220,37 @@ def shifted(a, b, out):
 
     assert any("make two launches, cut between line 3 and" in it for it in sentences)
     assert not any("the host" in it for it in sentences)
+
+
+SORT = """
+def ordered(a):
+    s = cuda.shared.array(128, float32)
+    t = cuda.threadIdx.x
+    s[t] = a[t]
+    cuda.syncthreads()
+    for k in range(128):
+        p = 2 * t + k % 2
+        if p + 1 < 128:
+            if s[p] > s[p + 1]:
+                x = s[p]
+                s[p] = s[p + 1]
+                s[p + 1] = x
+        {}
+    cuda.syncthreads()
+    a[t] = s[t]
+"""
+
+
+def test_cells_that_change_owners_from_turn_to_turn_need_one_barrier():
+    """No two threads have a cell in one turn: nothing within it is to be ordered."""
+    a = np.random.default_rng(1).random(128).astype(np.float32)
+    right = np.sort(a)
+    sentences = told(made(SORT.format("pass")), (1, 128), a, edits=True)
+
+    assert 20 == len(sentences)
+    assert {*sentences} == {
+        "Put `cuda.syncthreads()` at the end of the loop of line 6, behind line 13 and "
+        "before line 9 of the next iteration"
+    }
+    emulate(made(SORT.format("cuda.syncthreads()")))[1, 128](a)
+    assert (a == right).all()

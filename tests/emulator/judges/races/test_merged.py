@@ -1,6 +1,8 @@
 """Rows of accesses, merged and sorted: against Python's dictionaries and sorting."""
 
+from functools import reduce
 from itertools import groupby
+from operator import or_
 
 import numpy as np
 import pytest
@@ -61,6 +63,7 @@ def random_rows(count, cells=6, threads=4):
     rows["thread"] *= 20
     rows["soonest"] = RNG.integers(0, 50, count)
     rows["latest"] = rows["soonest"] + RNG.integers(0, 50, count)
+    rows["turns"] = 1 << RNG.integers(0, 60, count)
     rows["least"] = RNG.integers(0, 2, count)
     rows["most"] = rows["least"] + (RNG.random(count) < 0.1)
     return rows
@@ -84,6 +87,8 @@ def test_rows_that_differ_in_time_and_value_alone_are_one(count):
         assert [rows[name][its[0]] for its in groups] == found[name].tolist()
     for name, of in (("soonest", min), ("latest", max), ("least", min), ("most", max)):
         assert [of(rows[name][its]) for its in groups] == found[name].tolist()
+    turns = [reduce(or_, rows["turns"][its].tolist()) for its in groups]
+    assert turns == found["turns"].tolist()
 
 
 @pytest.mark.parametrize("count", [0, 1, 10, 30, 300])
@@ -141,6 +146,8 @@ def test_a_thread_at_one_place_is_one_whatever_barriers_are_between():
     groups = by_key(rows, ("cell", "epoch", "thread", "place"))
     assert [min(made.soonest[its]) for its in groups] == found.soonest.tolist()
     assert [max(made.latest[its]) for its in groups] == found.latest.tolist()
+    turns = [reduce(or_, made.turns[its].tolist()) for its in groups]
+    assert turns == found.turns.tolist()
     assert [made.thread[its[0]] for its in groups] == found.thread.tolist()
 
 

@@ -216,10 +216,12 @@ def waits_for(statement, array) -> bool:
 
 def steps_of_reduction(statements, array) -> bool:
     """Do statements all add an element of an array to another one?"""
-    steps = (
-        (target_of(it), elements(it, array)) for it in statements if it is not None
-    )
-    return all(
-        target is not None and array_of(target) == array and loaded
-        for target, loaded in steps
-    )
+    return all(_is_step(it, array) for it in statements if it is not None)
+
+
+def _is_step(statement, array):
+    target, loaded = target_of(statement), elements(statement, array)
+    if target is None or array_of(target) != array or not loaded:
+        return False
+    changed = isinstance(statement, ast.AugAssign)
+    return changed or any(alike(it, target) for it in loaded)

@@ -14,6 +14,7 @@ from thirty_two_lanes.core.hardware import WARP_SIZE
 
 EVERY_LANE = np.ones((WARP_SIZE, 1), bool)
 WEIGHTS = np.random.default_rng(32).integers(1, 2**63, (WARP_SIZE, 1), np.uint64)
+TURN_BITS = 60  # a multiple of small numbers: of turns that take turns, too
 ODD, HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)
 
 
@@ -33,7 +34,8 @@ class Owners(NamedTuple):
     """Who made each request, and when: columns.
 
     `order`, `iterations` and `least` are those of the first or least of a column's
-    times, `last_iterations` and `most` of the last or most; `all_iterations` is a sum.
+    times, `last_iterations` and `most` of the last or most; `all_iterations` is a sum,
+    and `turns` has a bit for each of them, modulo TURN_BITS.
     `least` and `most` are bits of what is stored, (lanes, requests), or None.
     """
 
@@ -46,6 +48,7 @@ class Owners(NamedTuple):
     iterations: np.ndarray
     last_iterations: np.ndarray
     all_iterations: np.ndarray
+    turns: np.ndarray
     least: np.ndarray | None = None
     most: np.ndarray | None = None
 
@@ -180,6 +183,7 @@ def distinct(columns):
     owners = Owners(
         *(column[chosen] for column in (*who, firsts)),
         *(over(ufunc, turns) for ufunc in (np.minimum, np.maximum, np.add)),
+        over(np.bitwise_or, turn_bits(turns)),
         *(
             values if values is None else over(ufunc, values)
             for ufunc in (np.minimum, np.maximum)
@@ -243,6 +247,13 @@ def _sorted(addresses, rows):
     if not all(one.all() for one in same):  # two requests have one digest
         return np.arange(len(order)), np.arange(len(order))
     return order, start
+
+
+def turn_bits(iterations):
+    """A bit for a turn of a loop, which other turns have, too: those whose bits differ
+    are not the same.
+    """
+    return 1 << iterations % TURN_BITS
 
 
 def digests(addresses, rows):

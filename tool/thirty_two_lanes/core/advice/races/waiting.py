@@ -163,7 +163,7 @@ class Waiting:
     def _put(self, place, edit, path, depth):
         out_of = edit.out_of if edit else None
         more = self._outside(out_of, path, depth)
-        if edit is not None and self.race.kind == "WAW":
+        if edit is not None and self.race.kind == "WAW" and not self.turns():
             return Advice(
                 "Let one thread write the cell, give each thread its own, or use "
                 f"`cuda.atomic`; where one line is to follow the other, put "

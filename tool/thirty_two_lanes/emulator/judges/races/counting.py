@@ -9,12 +9,11 @@ import numpy as np
 
 from thirty_two_lanes.emulator.judges.races.case import (
     CONFLICTS,
-    TURN,
     HazardCase,
     Hazards,
     only_value,
 )
-from thirty_two_lanes.emulator.judges.races.merged import numbered
+from thirty_two_lanes.emulator.judges.races.merged import apart, numbered
 
 
 def counted(accesses) -> list:
@@ -92,11 +91,11 @@ class Level:
         one = a[np.lexsort((them.thread[a], them.cell[a]))[0]]
         other = self._example(one, b)
         threads = them.thread[one], them.thread[other]
-        apart = bool(them.latest[one] // TURN < them.soonest[other] // TURN)
+        never = bool(apart(them.chosen(one), them.chosen(other)))
         count, cell = int(largest.sum()), int(them.cell[one])
         value = only_value(them.value[a])
         threads = tuple(map(int, threads))
-        return Hazards(case, count, exact, cell, threads, value, apart)
+        return Hazards(case, count, exact, cell, threads, value, never)
 
     def _example(self, one, b):
         """The first later access that makes a hazard with the access `one`."""

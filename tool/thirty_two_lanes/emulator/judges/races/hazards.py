@@ -16,13 +16,18 @@ from thirty_two_lanes.core.race import LEVELS, level_of, unordered
 from thirty_two_lanes.emulator.judges.races.case import (
     CONFLICTS,
     KINDS,
-    TURN,
     HazardCase,
     Hazards,
     only_value,
 )
 from thirty_two_lanes.emulator.judges.races.counting import counted
-from thirty_two_lanes.emulator.judges.races.merged import ACCESS, Accesses, in_order
+from thirty_two_lanes.emulator.judges.races.merged import (
+    ACCESS,
+    Accesses,
+    apart,
+    in_order,
+    reduced,
+)
 
 CROWD = 32  # accesses of a cell that are faster to count than to list
 FEW_PAIRS = 1 << 18  # that are faster to list than to count
@@ -91,8 +96,8 @@ def _summed(found):
         exact = all(it.exact for it in all_of_one)
         first = all_of_one[0]
         value = first.value if len({it.value for it in all_of_one}) == 1 else None
-        apart = all(it.apart for it in all_of_one)
-        yield first._replace(count=count, exact=exact, value=value, apart=apart)
+        never = all(it.apart for it in all_of_one)
+        yield first._replace(count=count, exact=exact, value=value, apart=never)
 
 
 def listed(accesses, clocks=None, happens_before=None) -> list[Hazards]:
@@ -111,7 +116,7 @@ def listed(accesses, clocks=None, happens_before=None) -> list[Hazards]:
     order, start = in_order(number, a.cell, a.thread, b.thread)
     first = order[start]
     number, weight, value = number[first], a.weight[first], a.value[first]
-    apart = (a.latest // TURN < b.soonest // TURN)[first]
+    never = reduced(np.logical_and, apart(a, b)[order], start)
     found = []
     for this, at in zip(*np.unique(number, return_index=True), strict=True):
         n = first[at]
@@ -119,7 +124,7 @@ def listed(accesses, clocks=None, happens_before=None) -> list[Hazards]:
         here = number == this
         facts = int(weight[here].sum()), exact, int(a.cell[n])
         threads = int(a.thread[n]), int(b.thread[n])
-        more = only_value(value[here]), bool(apart[here].all())
+        more = only_value(value[here]), bool(never[here].all())
         found.append(Hazards(one, *facts, threads, *more))
     return found
 

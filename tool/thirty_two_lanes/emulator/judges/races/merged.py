@@ -6,6 +6,7 @@ import numpy as np
 
 from thirty_two_lanes.core.hardware import WARP_SIZE
 from thirty_two_lanes.core.race import HARMFUL, Accessor
+from thirty_two_lanes.emulator.judges.races.case import TURN
 
 ACCESS = {"load": 0, "store": 1, "atomic": 2, "acquire": 3, "release": 2}
 INTERVAL = 1 << 44  # more than any time within an interval between barriers
@@ -21,7 +22,7 @@ KEYS = (
     "acquired",
     "fences",
 )
-COLUMNS = (*KEYS, "soonest", "latest", "least", "most")
+COLUMNS = (*KEYS, "soonest", "latest", "turns", "least", "most")
 
 
 def merged(rows) -> dict:
@@ -32,6 +33,7 @@ def merged(rows) -> dict:
     for name, function in (
         ("soonest", np.minimum),
         ("latest", np.maximum),
+        ("turns", np.bitwise_or),
         ("least", np.minimum),
         ("most", np.maximum),
     ):
@@ -56,6 +58,7 @@ class Accesses:
     fences: np.ndarray
     soonest: np.ndarray
     latest: np.ndarray
+    turns: np.ndarray  # bits
     kind: np.ndarray
     block: np.ndarray
     warp: np.ndarray
@@ -145,6 +148,7 @@ class Accesses:
         other = self.chosen(order[start])
         other.soonest = reduced(np.minimum, self.soonest[order], start)
         other.latest = reduced(np.maximum, self.latest[order], start)
+        other.turns = reduced(np.bitwise_or, self.turns[order], start)
         return other
 
     def in_conflict(self):
@@ -156,6 +160,14 @@ class Accesses:
         np.minimum.at(low, group, self.thread)
         np.maximum.at(high, group, self.thread)
         return self.chosen(((low != high) & HARMFUL[bits])[group])
+
+
+def apart(one, other):
+    """Were accesses and others never of one turn of a loop? Turns of other blocks are
+    told by their order alone: those may have passed more barriers.
+    """
+    before = one.latest // TURN < other.soonest // TURN
+    return before | (one.block == other.block) & (one.turns & other.turns == 0)
 
 
 def _same_value(cell, kind, least, most):

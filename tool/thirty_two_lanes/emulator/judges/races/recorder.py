@@ -3,8 +3,9 @@
 The rows are columns of equal length: cell, thread, place (a number for line, kind and
 array), interval, epoch (barriers of the grid), warp_syncs (of its warp), acquired and
 fences (see release_acquire.py), the soonest and the latest time (loop iterations since
-the last barrier, then place in the program), the least and the most value. Where they
-become many, those are merged that differ in the last four alone.
+the last barrier, then place in the program), bits of all turns (those iterations), the
+least and the most value. Where they become many, those are merged that differ in the
+last five alone.
 """
 
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thirty_two_lanes.emulator.judges.gathering import WEIGHTS, as_bits
+from thirty_two_lanes.emulator.judges.gathering import WEIGHTS, as_bits, turn_bits
 from thirty_two_lanes.emulator.judges.races.case import TURN, Places
 from thirty_two_lanes.emulator.judges.races.clocks import LANES, active_rows, split
 from thirty_two_lanes.emulator.judges.races.merged import COLUMNS, merged
@@ -30,6 +31,7 @@ class Recorded(NamedTuple):
     interval: object
     soonest: object
     latest: object
+    turns: object
     least: object
     most: object
 
@@ -124,6 +126,7 @@ class RaceRecorder:
             recorded = self._recorded(access, *more)._replace(
                 soonest=self._time(access, who.iterations[None, :]),
                 latest=self._time(access, who.last_iterations[None, :]),
+                turns=who.turns[None, :],
             )
             if who.least is not None:
                 recorded = recorded._replace(least=who.least, most=who.most)
@@ -134,7 +137,8 @@ class RaceRecorder:
             value = thread if access.reference.race_kind == "store" else 0
         value = as_bits(np.atleast_2d(value)).view(np.int64)
         time = self._time(access, access.iterations)
-        return Recorded(thread, interval, time, time, value, value)
+        turns = turn_bits(access.iterations)
+        return Recorded(thread, interval, time, time, turns, value, value)
 
     def _time(self, access, iterations):
         return iterations * TURN + self.program_order[id(access.reference)]
