@@ -5,7 +5,7 @@ import pytest
 from numba import int32
 
 from helpers import emulate
-from tests.core.advice.telling import made, told
+from tests.core.advice.telling import made, ones, told
 
 FOR = """
 def more(a):
@@ -254,3 +254,57 @@ def test_cells_that_change_owners_from_turn_to_turn_need_one_barrier():
     }
     emulate(made(SORT.format("cuda.syncthreads()")))[1, 128](a)
     assert (a == right).all()
+
+
+SWAPS = """
+def swapped(a):
+    i, j = cuda.grid(2)
+    n = a.shape[0]
+    if i < n and j < n:
+        {}a[i, j], a[j, i] = a[j, i], a[i, j]
+"""
+BY_THREE = """
+def swapped(a):
+    i = cuda.grid(1)
+    if i < a.size:
+        {}x = a[i]; a[i] = a[a.size - 1 - i]; a[a.size - 1 - i] = x
+"""
+NAMED = """
+def swapped(a):
+    s = cuda.shared.array(128, float32)
+    t = cuda.threadIdx.x
+    other = t ^ 64
+    s[t] = a[t]
+    cuda.syncthreads()
+    {}s[t], s[other] = s[other], s[t]
+    cuda.syncthreads()
+    a[t] = s[t]
+"""
+
+
+@pytest.mark.parametrize(
+    "text, test, config, shape, right",
+    [
+        (SWAPS, "i < j", ((4, 4), (16, 16)), (64, 64), np.transpose),
+        (BY_THREE, "i < a.size - 1 - i", (4, 64), 256, np.flip),
+        (NAMED, "t < other", (1, 128), 128, lambda a: np.roll(a, 64)),
+    ],
+)
+def test_of_two_threads_that_swap_one_does_it(text, test, config, shape, right):
+    """Both would swap back, and no barrier between two of the lines helps."""
+    a = np.random.default_rng(2).random(shape).astype(np.float32)
+    expected = right(a).copy()
+    sentences = told(made(text.format("")), config, a, edits=True)
+
+    (sentence,) = {*sentences}
+    assert f"let one of them do it, `if {test}:` around " in sentence
+    emulate(made(text.format(f"if {test}: ")))[config](a)
+    assert (a == expected).all()
+
+
+def test_a_swap_of_neighbours_or_one_that_one_does_is_none_of_a_pair():
+    """Its threads share one cell of their two, or there is a barrier missing."""
+    shifted = BY_THREE.replace("a.size - 1 - i", "i + 1").replace("a.size", "255")
+    for text in (shifted, NAMED.format("if other > t: ").replace("cuda.sync", "#")):
+        sentences = told(made(text.format("")), (2, 128), ones(256))
+        assert sentences and not any("of a pair" in it for it in sentences)

@@ -21,7 +21,7 @@ from thirty_two_lanes.core.advice.patterns import (
     target_of,
     waits_for,
 )
-from thirty_two_lanes.core.advice.races import locking, steps
+from thirty_two_lanes.core.advice.races import locking, steps, swaps
 from thirty_two_lanes.core.advice.races.locking import FENCE
 from thirty_two_lanes.core.advice.races.waiting import BARRIER, Waiting
 from thirty_two_lanes.core.advice.varying import array_of, calls_in, names_in
@@ -78,7 +78,7 @@ def advice_on(race, layout, lines, facts, others=()) -> Advice | None:
     if advice:
         return replace(advice, bars=True)
     if not waiting.turns() or facts.is_update(race) or race.scope == "grid":
-        looks = _given_back, _place, _smallest, _update
+        looks = _given_back, _place, _smallest, swaps.advice_on, _update
         for look in (*looks, _flag, _no_barrier, _same_cell):
             advice = look(race, layout, lines, statements)
             if advice:
@@ -222,11 +222,6 @@ def _update(race, layout, lines, statements):
         )
     if one is not other or not (race.update or race.kind == "WAW"):
         return None
-    if isinstance(one, ast.Assign) and isinstance(one.targets[0], ast.Tuple):
-        return Advice(
-            "Several threads move the same cells: let one of them do it, as with "
-            "`if i < j:` where two swap what is at `i` and `j`"
-        )
     code = as_atomic(one)
     if code:
         advice = _count_and_ask(layout, one, code)
