@@ -42,13 +42,14 @@ class WarpRaces(NamedTuple):
         if len(remedies) == 1:
             return remedies.pop()
         alone = [race for race in self.races if race.first == race.second]
-        load_first = f"load into a variable first, then {SYNC}, then store"
+        waits = {race.advice and race.advice.wait for race in self.races}
+        call, where = waits.pop() if len(waits) == 1 and None not in waits else ("", "")
+        sync = f"`{call}`" if call else SYNC
+        load_first = f"load into a variable first, then {sync}, then store"
         if len(self.sites) == 1:
-            return f"{load_first.capitalize()}; in a loop, one more {SYNC} behind it"
-        between = (
-            f"Put {SYNC} between each two of {self._of(self.sites)}, where all lanes "
-            "of the warp come by"
-        )
+            return f"{load_first.capitalize()}; in a loop, one more {sync} behind it"
+        where = where or ", where all lanes of the warp come by"
+        between = f"Put {sync} between each two of {self._of(self.sites)}{where}"
         again = [race for race in alone if race.kind == "RAW"]  # in another iteration
         if again or any(race.next_turn for race in self.races):
             between += ", and between the loop's iterations"
@@ -114,9 +115,16 @@ def within_warps(races) -> list[WarpRaces]:
     for number, race in enumerate(races):
         if is_within_warp(race) and not race.implied:
             bars = race.advice.sentence if race.advice and race.advice.bars else ""
-            key = (race.space, race.array, bars) if _is_ordered(race) else number
+            those = race.space, race.array, bars, _of_some_lanes(race)
+            key = those if _is_ordered(race) else number
             found.setdefault(key, []).append(race)
     return [WarpRaces(tuple(group)) for group in found.values()]
+
+
+def _of_some_lanes(race):
+    """How some lanes of a warp wait, as the advice on a race says, None if all do."""
+    wait = race.advice and race.advice.wait
+    return wait if wait and f"`{wait.call}`" != SYNC else None
 
 
 def _is_ordered(race) -> bool:

@@ -126,6 +126,83 @@ def test_in_a_loop_all_lanes_wait_between_its_iterations():
 
 
 @cuda.jit
+def by_half_a_warp(values, out, count):
+    """Lanes that an `if` keeps out never come to its lines: the first with a number
+    that the source says, the second with one that it does not.
+    """
+    s = cuda.shared.array(32, float32)
+    t = cuda.threadIdx.x
+    s[t] = values[t]
+    cuda.syncwarp()
+    if t < 16:  # half
+        s[t] += s[t + 16]  # one
+        s[t] += s[t + 8]  # two
+        s[t] += s[t + 4]  # three
+    cuda.syncwarp()
+    if t < count:  # some
+        s[t] += s[t + 2]  # four
+        s[t] += s[t + 1]  # five
+    out[t] = s[t]
+
+
+@cuda.jit
+def by_half_as_advised(values, out, count):
+    """The same with what the report asks for, and nothing else."""
+    s = cuda.shared.array(32, float32)
+    t = cuda.threadIdx.x
+    s[t] = values[t]
+    cuda.syncwarp()
+    if t < 16:
+        s[t] += s[t + 16]
+        cuda.syncwarp(0xFFFF)
+        two = s[t] + s[t + 8]
+        cuda.syncwarp(0xFFFF)
+        s[t] = two
+        cuda.syncwarp(0xFFFF)
+        three = s[t] + s[t + 4]
+        cuda.syncwarp(0xFFFF)
+        s[t] = three
+    cuda.syncwarp()
+    if t < count:
+        four = s[t] + s[t + 2]
+    cuda.syncwarp()
+    if t < count:
+        s[t] = four
+    cuda.syncwarp()
+    if t < count:
+        five = s[t] + s[t + 1]
+    cuda.syncwarp()
+    if t < count:
+        s[t] = five
+    out[t] = s[t]
+
+
+def test_lanes_that_an_if_keeps_out_do_not_wait():
+    """The others wait for each other by their mask, or the `if` ends before that."""
+    outs = [np.zeros(32, np.float32) for _ in range(2)]
+    first, second = (
+        emulate(kernel)[1, 32](np.arange(32, dtype=np.float32), out, 4)
+        for kernel, out in zip((by_half_a_warp, by_half_as_advised), outs, strict=True)
+    )
+    at = {
+        name: line_of(by_half_a_warp, f"# {name}")
+        for name in ("half", "one", "two", "three", "some", "four", "five")
+    }
+
+    remedies = {it.remedy for it in within_warps(first.races.minor)}
+    assert (
+        f"Put `cuda.syncwarp(0xffff)` between each two of lines {at['one']} to "
+        f"{at['three']}, where the `if` of line {at['half']} lets the first 16 lanes "
+        f"come by alone; on lines {at['two']} and {at['three']} load into a variable "
+        "first, then `cuda.syncwarp(0xffff)`, then store"
+    ) in remedies
+    ended = f"and end the `if` of line {at['some']} before it and begin it again"
+    assert any(ended in it for it in remedies)
+    assert not second.races.minor
+    np.testing.assert_array_equal(*outs)
+
+
+@cuda.jit
 def no_barrier(values):
     """A missing barrier: warps race, and lanes, too."""
     s = cuda.shared.array(64, float32)

@@ -45,14 +45,25 @@ class Edit:
     also: "Edit | None" = None
 
 
+class Wait(NamedTuple):
+    """The call by which threads wait for each other, and how all that it means come to
+    it, in words.
+    """
+
+    call: str
+    where: str
+
+
 @dataclass(frozen=True)
 class Advice:
     """What to do about a finding: a sentence without its full stop, and the edit that
     it tells of, None where no single edit helps. `bars` says that a barrier is none;
-    `fact` is what a warning says in place of its own, if the source shows more.
+    `fact` is what a warning says in place of its own, if the source shows more; `wait`
+    is the barrier that it tells of.
     """
 
     sentence: str
     edit: Edit | None = field(default=None, repr=False)
     bars: bool = field(default=False, repr=False)
     fact: str = field(default="", repr=False)
+    wait: Wait | None = field(default=None, repr=False)

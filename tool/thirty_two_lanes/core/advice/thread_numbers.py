@@ -4,6 +4,7 @@ import ast
 from typing import NamedTuple
 
 from thirty_two_lanes.core.advice.varying import names_in
+from thirty_two_lanes.core.hardware import WARP_SIZE
 
 AXES = "xyz"
 
@@ -20,6 +21,9 @@ class ThreadNumber(NamedTuple):
         return threads * outside.grid_dim[self.axis] if self.in_grid else threads
 
 
+FIRST_AXIS = ThreadNumber(0, False)
+
+
 def number_of(layout, node) -> ThreadNumber | None:
     """The thread's number that an index is, or is a fixed distance from."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
@@ -32,6 +36,22 @@ def number_of(layout, node) -> ThreadNumber | None:
     known = {"grid": True, "threadIdx": False, "blockIdx threadIdx": True}
     in_grid = known.get(" ".join(sorted(kinds)))
     return None if in_grid is None else ThreadNumber(axis, in_grid)
+
+
+def first_lanes(layout, guard) -> int | None:
+    """How many lanes of a warp an `if` lets through that asks for `threadIdx.x < 16`;
+    None where it asks for anything else.
+    """
+    test = getattr(guard, "test", None)
+    if not isinstance(test, ast.Compare) or len(test.ops) != 1:
+        return None
+    (sign,), (bound,) = test.ops, test.comparators
+    count = bound.value if isinstance(bound, ast.Constant) else None
+    if not isinstance(sign, ast.Lt) or not isinstance(count, int):
+        return None
+    left = test.left
+    own = not isinstance(left, ast.BinOp) and number_of(layout, left) == FIRST_AXIS
+    return count if own and 0 < count < WARP_SIZE else None
 
 
 def _parts(layout, node, seen=()):

@@ -350,10 +350,10 @@ def _on_host(layout, statements):
 def _atomic_or(race, advice):
     """An atomic and a plain access, which a barrier orders as well."""
     barrier = f"{advice.sentence[0].lower()}{advice.sentence[1:]}"
-    return Advice(
-        "An atomic is ordered only with other atomics: make both accesses of "
+    return replace(
+        advice,
+        sentence="An atomic is ordered only with other atomics: make both accesses of "
         f"`{race.array}` atomic, or {barrier}",
-        advice.edit,
     )
 
 
@@ -382,8 +382,8 @@ def _set_first(race, layout, facts, waiting):
 
 def _of_a_warp(advice):
     """A step of a reduction: lanes do not run in step."""
-    return Advice(
-        f"Lanes of a warp need not run in step. {advice.sentence}; or reduce without "
-        "memory, by `cuda.shfl_down_sync`",
-        advice.edit,
+    return replace(
+        advice,
+        sentence=f"Lanes of a warp need not run in step. {advice.sentence}; or reduce "
+        "without memory, by `cuda.shfl_down_sync`",
     )

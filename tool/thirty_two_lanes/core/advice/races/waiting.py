@@ -6,8 +6,9 @@ loop has none, whichever access came first.
 """
 
 import ast
+from dataclasses import replace
 
-from thirty_two_lanes.core.advice.edit import Advice, spot_of
+from thirty_two_lanes.core.advice.edit import Advice, Wait, spot_of
 from thirty_two_lanes.core.advice.layout import (
     LOOPS,
     branches_change,
@@ -15,6 +16,7 @@ from thirty_two_lanes.core.advice.layout import (
     named,
 )
 from thirty_two_lanes.core.advice.patterns import elements, target_of
+from thirty_two_lanes.core.advice.thread_numbers import first_lanes
 
 BARRIER = "cuda.syncthreads()"
 
@@ -26,6 +28,7 @@ class Waiting:
         self.race, self.layout, self.warp = race, layout, warp
         self.lines, self.statements = lines, statements
         self.call = "cuda.syncwarp()" if warp else BARRIER
+        self.wait = None  # at the place that was looked at last
 
     def advice(self) -> Advice | None:
         """The first place that is not ordered yet, as the run met the accesses."""
@@ -38,7 +41,7 @@ class Waiting:
         for place in places:
             advice = place()
             if advice:
-                return advice
+                return replace(advice, wait=self.wait)
         return None
 
     def turns(self) -> bool:
@@ -63,13 +66,13 @@ class Waiting:
             return self._inside(a.statement, upper, lower)
         if layout.between(upper, lower, self.warp):
             return None
-        out_of = layout.out_of(layout.paths[lower], depth, self.warp)
+        call, out_of = self._call(layout.paths[lower], depth)
         left = named(a.statement, self._line_in(upper))
         right = named(b.statement, self._line_in(lower))
         place = f"between {left} and {right}"
         edit = None
         if out_of is not None:
-            edit = layout.edit("before", b.statement, self.call, out_of=out_of)
+            edit = layout.edit("before", b.statement, call, out_of=out_of)
         return self._put(place, edit, layout.paths[lower], depth)
 
     def _sorted(self):
@@ -90,11 +93,10 @@ class Waiting:
         """The two branches of an `if`, one of which has to come first."""
         layout = self.layout
         path = layout.paths[guard]
-        whole = layout.out_of(path, len(path) - 1, self.warp) == ()
+        code, out_of = self._call(path, len(path) - 1)
         earlier = self.statements[0]
         first = int(any(earlier in ast.walk(it) for it in guard.orelse))
-        can = whole and not branches_change(guard)
-        code = self.call
+        can = out_of == () and not branches_change(guard)
         order = "branch of its `else`" if first else "first branch"
         return Advice(
             f"Make two `if`s of the branches of line {guard.lineno}, the {order} "
@@ -111,8 +113,9 @@ class Waiting:
                 continue
             path = layout.paths[loop]
             inner = layout.paths[loop.body[-1]]
-            if layout.whole(inner, len(inner) - 1, self.warp):
-                edit = layout.edit("last", loop, self.call)
+            call, out_of = self._call(inner, len(inner) - 1)
+            if out_of == ():
+                edit = layout.edit("last", loop, call)
                 return self._put(self._next_turn(loop), edit, path, len(path) - 1)
         return None
 
@@ -138,18 +141,18 @@ class Waiting:
         layout, path = self.layout, self.layout.paths[statement]
         if not isinstance(statement, ast.Assign | ast.AugAssign | ast.If):
             return None
-        out_of = layout.out_of(path, len(path) - 1, self.warp)
+        call, out_of = self._call(path, len(path) - 1)
         if isinstance(statement, ast.If) and self._is_elif(statement):
             out_of = None
         edit = None
         if out_of is not None and not self._indexed_by_itself(statement):
-            edit = layout.edit("within", statement, self.call, out_of=out_of)
+            edit = layout.edit("within", statement, call, out_of=out_of)
         what = "Load into a variable first"
         last = "store"
         if isinstance(statement, ast.If):
             what = f"Put what line {statement.lineno} asks into a variable first"
             last = "ask for that variable"
-        sentence = f"{what}, then `{self.call}`, then {last}"
+        sentence = f"{what}, then `{call}`, then {last}"
         return Advice(sentence + self._outside(out_of, path, len(path) - 1), edit)
 
     def _is_elif(self, statement):
@@ -161,25 +164,29 @@ class Waiting:
         return target is not None and elements(target.slice, self.race.array)
 
     def _put(self, place, edit, path, depth):
-        out_of = edit.out_of if edit else None
+        call, out_of = edit.code if edit else self.call, edit.out_of if edit else None
         more = self._outside(out_of, path, depth)
         if edit is not None and self.race.kind == "WAW" and not self.turns():
             return Advice(
                 "Let one thread write the cell, give each thread its own, or use "
                 f"`cuda.atomic`; where one line is to follow the other, put "
-                f"`{self.call}` {place}{more}",
+                f"`{call}` {place}{more}",
                 edit,
             )
-        return Advice(f"Put `{self.call}` {place}{more}", edit)
+        return Advice(f"Put `{call}` {place}{more}", edit)
 
     def _outside(self, out_of, path, depth):
         """What has to change for all threads to come to a barrier, in words."""
+        self.wait = self.wait._replace(where=self._changes(out_of, path, depth))
+        return self.wait.where
+
+    def _changes(self, out_of, path, depth):
         who = "lanes of the warp" if self.warp else "threads"
         all_of = f"for all {who} have to come to it"
         if out_of is None:
             return f", where all {who} come to it: guard the work, not the barrier"
         if not out_of:
-            return ""
+            return self.wait.where
         lines = [it.line for it in out_of]
         first = self.layout.at(lines[0])
         if any(isinstance(it, ast.Return) for it in first.body):
@@ -189,6 +196,27 @@ class Waiting:
             )
         which = " and ".join(f"line {it}" for it in lines)
         return f", and end the `if` of {which} before it and begin it again, {all_of}"
+
+    def _call(self, path, depth):
+        """The call for a body, and the `if`s that must end before it: none where the
+        first lanes of a warp alone come there, and the call can name them.
+        """
+        layout, self.wait = self.layout, Wait(self.call, "")
+        out_of = layout.out_of(path, depth, self.warp)
+        owners = [it.owner for it in path[1 : depth + 1]]
+        apart = [it for it in owners if layout.divides(it, warp=True)]
+        if out_of == () or not self.warp or len(apart) != 1:
+            return self.call, out_of
+        (guard,) = apart
+        count = first_lanes(layout, guard)
+        other = path[owners.index(guard) + 1].statement in getattr(guard, "orelse", ())
+        wide = "," in self.race.first_thread  # a row of threads may end within a warp
+        if count is None or other or wide or layout.returns(path, depth, warp=True):
+            return self.call, out_of
+        call = f"cuda.syncwarp({2**count - 1:#x})"
+        where = f", where {named(guard)} lets the first {count} lanes come by alone"
+        self.wait = Wait(call, where)
+        return call, ()
 
     def _line_in(self, statement):
         """The race's line in a statement."""
