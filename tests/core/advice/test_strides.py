@@ -47,3 +47,35 @@ def test_only_an_array_with_rows_is_to_be_padded(text, before, after, told_of):
     assert ("Pad" in sentence) is (text is ROWS)
 
     assert 0 == said(text.format(after))[1]
+
+
+TILE = """
+def box(a, out):
+    s = cuda.shared.array(({}, 40), float32)
+    x, y = cuda.threadIdx.x, cuda.threadIdx.y
+    for k in range(0, 18, cuda.blockDim.y):
+        s[y + k, x] = a[x]
+    cuda.syncthreads()
+    if y < 16:
+        for k in range(3):
+            out[x] += s[y + k, k + x]
+"""
+
+
+def test_lanes_of_several_rows_are_no_matter_of_padding():
+    """Rows that are one element longer share as many banks."""
+    a = np.ones(64, np.float32)
+
+    def run_of(text, threads):
+        return emulate(made(text))[1, threads](a, a.copy())
+
+    def conflicts(*given):
+        return run_of(*given).bank_conflicts.conflicts
+
+    text = TILE.format(34)
+    run = run_of(text, (16, 16))
+    sentence = " ".join(repr(run).split())
+    assert "et each warp be in one row, in blocks 32 threads wide" in sentence
+    assert "ad each row" not in sentence and run.bank_conflicts.conflicts
+    assert run.bank_conflicts.conflicts == conflicts(text.replace("40", "41"), (16, 16))
+    assert 0 == conflicts(text, (32, 8))

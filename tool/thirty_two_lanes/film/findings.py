@@ -173,9 +173,7 @@ def _conflicts(recorder, run):
         if row.conflicts:
             there = accesses_at(recorder, site, site.kind, site.array)
             steps = [number for number, _, access in there if conflicts_of(access)]
-            yield _made(
-                "conflict", conflict(site, row, site in run.strides.one_axis), steps
-            )
+            yield _made("conflict", conflict(site, row, run.strides), steps)
 
 
 def conflicts_of(access) -> int:

@@ -17,12 +17,14 @@ def _layouts(function):
 
 class Strides:
     """What the source says of a run's sites, also where the function is gone: `moved`
-    has for each an index and an element, `one_axis` those of arrays that have no rows.
+    has for each an index and an element, `one_axis` those of arrays that have no rows,
+    `rows` those where x goes along a row and another number of a thread says which.
     """
 
     def __init__(self, function, sites):
         self.moved = {site: _index_to_move(function, site) for site in sites}
         self.one_axis = {site for site in sites if _has_one_axis(function, site)}
+        self.rows = {site for site in sites if _is_of_rows(function, site)}
 
 
 def _index_to_move(function, site):
@@ -41,6 +43,44 @@ def _has_one_axis(function, site) -> bool:
     """Has a row's array one index, where the source at its site shows it?"""
     _, slices = _at(function, site)
     return bool(slices) and all(len(axes) == 1 for axes in slices)
+
+
+def _is_of_rows(function, site) -> bool:
+    """Is x a row's last index, and do y or z alone say of which row a lane is?"""
+    layout, slices = _at(function, site)
+    return bool(slices) and all(_goes_by_rows(layout, axes) for axes in slices)
+
+
+def _goes_by_rows(layout, axes):
+    *others, last = axes
+    varying = [it for it in others if not _is_one_for_all(layout, it)]
+    which = [_axis_of(layout, it) for it in varying]
+    return bool(which) and _axis_of(layout, last) == 0 and not {*which} & {0, None}
+
+
+def _is_one_for_all(layout, node) -> bool:
+    """Have all lanes that come by together the same number? So they have of a loop that
+    begins and ends alike for all.
+    """
+    names = {it.id for it in ast.walk(node) if isinstance(it, ast.Name)}
+    of_loops = {it for it in names if _counts_alike(layout, it)}
+    return not layout.varying(node) or bool(of_loops) and names == of_loops
+
+
+def _counts_alike(layout, name):
+    set_by = layout.that_set(name)
+    alike = (isinstance(it, ast.For) and not layout.varying(it.iter) for it in set_by)
+    return bool(set_by) and all(alike)
+
+
+def _axis_of(layout, node):
+    """The axis of the threads along which an index goes one by one, if it does."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
+        if _is_one_for_all(layout, node.right):
+            return _axis_of(layout, node.left)
+        if isinstance(node.op, ast.Add) and _is_one_for_all(layout, node.left):
+            return _axis_of(layout, node.right)
+    return getattr(number_of(layout, node), "axis", None)
 
 
 def _at(function, site):

@@ -73,14 +73,21 @@ ONE_AXIS = (  # no row to pad
 )
 
 
-def conflict(site, row, one_axis=False) -> Finding:
-    """A line whose requests to shared memory take more wavefronts than the ideal, of an
-    array of which the source may show that it has no rows.
+IN_ROWS = (  # one element more would only move the banks that they share
+    "Let each warp be in one row, in blocks 32 threads wide: lanes of several rows "
+    "share banks, padded or not"
+)
+
+
+def conflict(site, row, strides=None) -> Finding:
+    """A line whose requests to shared memory take more wavefronts than the ideal;
+    `strides` is what the source says of it, if it is at hand.
     """
     taken, ideal = row.wavefronts / row.requests, row.ideal_wavefronts / row.requests
     why, remedy = AT_ONE_BANK[row.kind == "atomic"]
-    if row.kind != "atomic" and one_axis:
-        remedy = ONE_AXIS
+    if row.kind != "atomic" and strides:
+        known = (strides.one_axis, ONE_AXIS), (strides.rows, IN_ROWS)
+        remedy = next((what for sites, what in known if site in sites), remedy)
     level = level_of(row.wavefronts, row.ideal_wavefronts)
     return Finding(
         level,
@@ -99,7 +106,7 @@ def findings(run):
     """The lines with bank conflicts."""
     for site, row in run.bank_conflicts.by_line.items():
         if row.conflicts:
-            yield conflict(site, row, site in run.strides.one_axis)
+            yield conflict(site, row, run.strides)
 
 
 JUDGE = Registration(

@@ -50,9 +50,8 @@ class RunAssertions:
         """Each request to shared memory takes its ideal number of wavefronts."""
         self._require_touched(line, array)
         rows = _rows(self.bank_conflicts, line, array)
-        one_axis = self.strides.one_axis
         found = [
-            (row.conflicts, conflict(site, row, site in one_axis)) for site, row in rows
+            (row.conflicts, conflict(site, row, self.strides)) for site, row in rows
         ]
         return self._worst(found, "such line")
 
