@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numba import cuda
 
+from helpers import emulate
 from tests.core.advice.telling import made, told
 
 
@@ -226,3 +227,73 @@ def test_a_counter_that_blocks_wait_for_keeps_its_atomic():
     (flag,) = (it for it in sentences if "`n` is a flag" in it)
     assert "write `cuda.threadfence()` before line" in flag and ".exch" not in flag
     assert not any("another array" in it for it in sentences)
+
+
+LAST = """
+def last(a, parts, count, out):
+    if cuda.threadIdx.x == 0:
+        total = 0
+        for k in range(64):
+            total += a[cuda.blockIdx.x * 64 + k]
+        parts[cuda.blockIdx.x] = total
+        {}
+            total = 0
+            for b in range(cuda.gridDim.x):
+                total += parts[b]
+            out[0] = total
+"""
+ATOMIC = "if cuda.atomic.add(count, 0, 1) == cuda.gridDim.x - 1:"
+PLAIN = """count[0] += 1
+        if count[0] == cuda.gridDim.x:"""
+FENCED = """cuda.threadfence()
+        before = cuda.atomic.add(count, 0, 1)
+        if before + 1 == cuda.gridDim.x:
+            cuda.threadfence()"""
+
+
+def test_the_last_block_needs_a_fence_on_each_side_of_the_count():
+    """No second launch, and no cell for each thread."""
+    a, zero = np.arange(256), np.zeros(1, np.int64)
+    given = a, np.zeros(4, np.int64), zero, zero.copy()
+    (sentence,) = {*told(made(LAST.format(ATOMIC)), (4, 64), *given, edits=True)}
+    assert "write `cuda.threadfence()` before line 7 and as the first line of" in (
+        sentence
+    )
+    sentences = told(made(LAST.format(PLAIN)), (4, 64), *given)
+    asked = "before line 7, `before = cuda.atomic.add(count, 0, 1)` on it, then `cuda."
+    assert sentences and all(asked in it for it in sentences)
+
+    run = emulate(made(LAST.format(FENCED)))[4, 64](*given)
+    assert not run.races and given[-1][0] == a.sum()
+
+
+CHAIN = """
+def chain(a, part, flag, out):
+    b = cuda.blockIdx.x
+    if cuda.threadIdx.x == 0:
+        total = a[b]
+        if b > 0:
+            while {}:
+                pass
+            {}
+            total += part[b - 1]
+        part[b] = total
+        {}
+        out[b] = total
+"""
+
+
+def test_what_a_flag_announces_goes_with_the_flag():
+    """Two launches would have nothing to wait for."""
+    given = np.arange(4), np.zeros(4, np.int64), np.zeros(4, np.int64), np.zeros(4)
+    plain = CHAIN.format("flag[b - 1] == 0", "pass", "flag[b] = 1")
+    flag, part = told(made(plain), (4, 32), *given, edits=False)
+    assert "is a flag for which line 6 waits" in flag
+    assert "The flag `flag`, for which the loop of line 6 waits, is to order" in part
+    assert part.endswith("before line 11, which sets it, and behind that loop")
+
+    fence = "cuda.threadfence()"
+    exchange = f"{fence}; cuda.atomic.exch(flag, b, 1)"
+    wait = "cuda.atomic.cas(flag, b - 1, 1, 1) == 0"
+    run = emulate(made(CHAIN.format(wait, fence, exchange)))[4, 32](*given)
+    assert not run.races and (given[-1] == np.cumsum(np.arange(4))).all()

@@ -44,6 +44,14 @@ def test_neighbours_that_are_loaded_in_place_need_another_array():
             right = a[i + 1]
             a[i] = right
 
+    @cuda.jit
+    def behind_a_block(a):
+        i = cuda.grid(1)
+        if cuda.blockIdx.x > 0:
+            a[i] += a[cuda.blockIdx.x * cuda.blockDim.x - 1]
+
+    sentences = told(behind_a_block, (3, 64), ones(192))
+    assert {1} == {it.count("store to another array") for it in sentences}
     for kernel in (smooth, added):
         sentences = told(kernel, (2, 64), ones(128))
         assert sentences

@@ -19,12 +19,11 @@ from thirty_two_lanes.core.advice.patterns import (
     steps_of_reduction,
     taken_and_added,
     target_of,
-    waits_for,
 )
-from thirty_two_lanes.core.advice.races import locking, steps, swaps
+from thirty_two_lanes.core.advice.races import locking, signals, steps, swaps
 from thirty_two_lanes.core.advice.races.locking import FENCE
 from thirty_two_lanes.core.advice.races.waiting import BARRIER, Waiting
-from thirty_two_lanes.core.advice.varying import array_of, calls_in, names_in
+from thirty_two_lanes.core.advice.varying import array_of
 
 INDIVISIBLE = {"atomic", "acquire", "release"}
 ATOMIC = (
@@ -79,7 +78,8 @@ def advice_on(race, layout, lines, facts, others=()) -> Advice | None:
         return replace(advice, bars=True)
     if not waiting.turns() or facts.is_update(race) or race.scope == "grid":
         looks = _given_back, _place, _smallest, swaps.advice_on, _update
-        for look in (*looks, _flag, _no_barrier, _same_cell):
+        signals_of = signals.flag, signals.announced, signals.counted
+        for look in (*looks, *signals_of, _no_barrier, _same_cell):
             advice = look(race, layout, lines, statements)
             if advice:
                 return advice
@@ -220,7 +220,11 @@ def _update(race, layout, lines, statements):
             f"{load.lineno} and {store.lineno}",
             layout.edit("instead", load, code, without=(spot_of(store),)),
         )
-    if one is not other or not (race.update or race.kind == "WAW"):
+    if one is not other:
+        code = layout.is_kernel and as_atomic(one)
+        asked = code and _count_and_ask(layout, one, code)
+        return asked if asked and asked.edit.also.at == spot_of(other) else None
+    if not (race.update or race.kind == "WAW"):
         return None
     code = as_atomic(one)
     if code:
@@ -252,35 +256,19 @@ def _count_and_ask(layout, count, code):
         return None
     value = ast.unparse(ast.BinOp(ast.Name("before"), ast.Add(), count.value))
     asked = ast.unparse(ast.parse(test.replace(cell, f"({value})")))
+    write, fence = f"Write `before = {code}` on line {count.lineno}", ""
+    if not locking.comes_fenced(layout, count):
+        fence = f"{FENCE}\n"
+        write = f"Write `{FENCE}` before line {count.lineno}, `before = {code}` on it"
     return Advice(
-        f"Use `cuda.atomic`: {ATOMIC}. Write `before = {code}` on line {count.lineno}, "
-        f"then `{FENCE}`, and `if {asked}:` on line {guard.lineno}: others have "
-        "counted on by then",
+        f"Use `cuda.atomic`: {ATOMIC}. {write}, then `{FENCE}`, and `if {asked}:` on "
+        f"line {guard.lineno}: others have counted on by then",
         layout.edit(
             "instead",
             count,
-            f"before = {code}\n{FENCE}",
+            f"{fence}before = {code}\n{FENCE}",
             also=layout.edit("test", guard, asked),
         ),
-    )
-
-
-def _flag(race, layout, lines, statements):
-    """A loop that waits for another block's plain store."""
-    waiting = [it for it in statements if waits_for(it, race.array)]
-    if not waiting or race.scope == "warp":
-        return None
-    store = next((it for it in statements if it is not waiting[0]), waiting[0])
-    plain, write = "store and load order", f"`{FENCE}` and `cuda.atomic.exch` on"
-    if any("atomic" in names_in(it.func) for it in calls_in(store)):
-        plain, write = "load orders", f"`{FENCE}` before"
-    return Advice(
-        f"`{race.array}` is a flag for which line {waiting[0].lineno} waits, and a "
-        f"plain {plain} nothing else: behind what it announces, write {write} line "
-        f"{store.lineno}, and ask for it with `cuda.atomic.cas` and `{FENCE}` behind "
-        "the loop, or use `store_release` and `load_acquire`, which are imported from "
-        "`thirty_two_lanes`. Where all blocks may wait at once, end the launch instead "
-        "and begin another"
     )
 
 
@@ -309,7 +297,7 @@ def _same_cell(race, layout, lines, statements):
 
 def _in_place(race, statements):
     """Neighbours that are loaded from the array to which their threads store, there or
-    on a line before it.
+    on a line before it, or another element that the same line loads.
     """
     store = next(filter(target_of, statements), None)
     target = store and target_of(store)
@@ -318,9 +306,9 @@ def _in_place(race, statements):
     own = _variables(target.slice)
     before = [it for it in statements if it.lineno <= store.lineno]
     loads = [it for statement in before for it in elements(statement, race.array)]
-    if not own or not any(
-        own <= _variables(it.slice) for it in loads if not alike(it, target)
-    ):
+    others = [it for it in loads if not alike(it, target)]
+    near = any(own <= _variables(it.slice) for it in others)
+    if not own or not near and (statements[0] is not statements[1] or not others):
         return None
     return Advice(
         f"Threads store to `{race.array}` while others still load its old values: "
