@@ -47,6 +47,18 @@ def test_a_remedy_of_several_findings_is_told_once():
     assert text.index("tile[2]") < text.index(remedy) < text.index("line 3")
 
 
+def test_a_race_of_equal_stores_has_its_remedy_and_one_that_is_implied_has_none():
+    """Lines that race between warps, too, have that remedy."""
+    equal = race(kind="WAW", second_kind="store", same_value=True)
+    implied = race(scope="warp", implied=True)
+    text = as_text(hand_made(minor=[equal, implied]))
+
+    assert 2 == text.count("minor: ")
+    below = text.partition("all store the same")[2].partition("minor: ")
+    assert "Let one thread write the cell" in below[0]
+    assert "Put" not in below[2]
+
+
 @pytest.mark.parametrize(
     "text, left, how",
     [

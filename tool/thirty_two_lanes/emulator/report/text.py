@@ -27,10 +27,10 @@ def as_text(run) -> str:
     told.sort(key=lambda it: first.index(it[1]))
     shown = found[:MOST_FINDINGS]
     rows = zip(_aligned(shown), map(_remedy, shown), strict=True)
-    minor = map(_minor, minor_of(run)[:MOST_FINDINGS])
-    lines = [*_with_remedies(told), *_with_remedies(rows)]
+    minor = [(_minor(it), _own_remedy(it)) for it in minor_of(run)[:MOST_FINDINGS]]
+    lines = [*_with_remedies(told), *_with_remedies(rows), *_with_remedies(minor)]
     notes = [_note(it) for it in run.warnings if it.note and it.kind in TOLD]
-    lines = [indent(it, "  ") for it in [*lines, *minor, *notes]]
+    lines = [indent(it, "  ") for it in [*lines, *notes]]
     rest = _rest(found, races, minor_of(run))
     return wrapped("\n".join([sentence(run), *lines, *rest]))
 
@@ -47,9 +47,7 @@ def _with_remedies(told):
 
 
 def minor_of(run) -> list:
-    """The races that need no remedy of their own: all store the same, or the lines race
-    between warps, too.
-    """
+    """The races that change no value, or whose lines race between warps, too."""
     return [race for race in run.races.minor if race.same_value or race.implied]
 
 
@@ -102,6 +100,11 @@ def _minor(race):
     """A minor race in a line."""
     lines = dict.fromkeys([race.first.label, race.second.label])
     return f"minor: {race.title} ({' and '.join(lines)})"
+
+
+def _own_remedy(race):
+    """The remedy of a minor race, if no other has it already."""
+    return "" if race.implied else race.remedy
 
 
 def _aligned(found):
