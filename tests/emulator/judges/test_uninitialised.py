@@ -46,6 +46,24 @@ def test_shared_cells_that_nobody_wrote_count_once_a_block(batch, monkeypatch):
     assert [(line, "cells", "shared", 5 * 16)] == summaries(run)
 
 
+def test_an_exchange_of_which_nothing_is_needed_back_is_no_read():
+    """It only stores; one whose old value is used reads a cell that nobody wrote."""
+
+    @cuda.jit
+    def begun(out, old):
+        cells = cuda.shared.array(64, int32)
+        t = cuda.threadIdx.x
+        if old:
+            out[t] = cuda.atomic.exch(cells, t, 0)
+        cuda.atomic.exch(cells, t, 0)
+        out[t] += cells[t]
+
+    line, run = line_of(begun, "out[t] = cuda"), emulate(begun)[40, 64]
+    assert [] == summaries(run(np.zeros(64, np.int32), False))
+    expected = [(line, "cells", "shared", 64 * 40)]
+    assert expected == summaries(run(np.zeros(64, np.int32), True))
+
+
 def test_correct_kernels_read_what_they_wrote():
     """A product, a transpose, a stencil and a sum, of ragged sizes."""
     a, b, out = numbers(20, 37), numbers(37, 33), np.zeros((20, 33), np.float32)
@@ -290,7 +308,7 @@ def asked(kind, *blocks, order):
     """A request of the first warp of some blocks, for 32 cells."""
     blocks = np.array(blocks)
     zero = np.zeros_like(blocks)
-    who = Owners(zero, blocks, zero, zero, zero, zero + order, zero, zero, zero)
+    who = Owners(zero, blocks, zero, zero, zero, zero + order, *[zero] * 4)
     reference = Reference(Site("cell", 1, "a[t]"), kind, "a")
     cells = np.repeat(np.arange(32)[:, None], len(blocks), axis=1)
     int32 = np.dtype(np.int32)

@@ -73,6 +73,7 @@ class Reference:
     adds_one: bool = False  # an atomic for which lanes of one word need no turns
     merged: bool = False  # does the machine code keep its value from before?
     swaps: bool = False  # an atomic that takes a lock: a compare-and-swap, an exchange
+    only_stores: bool = False  # an exchange of which nobody needs the value before
 
     @property
     def is_request(self) -> bool:

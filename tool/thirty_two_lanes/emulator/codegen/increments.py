@@ -1,5 +1,6 @@
-"""Finds the atomics that add 1 and need nothing back. A GPU has an instruction of its
-own for them in shared memory, ATOMS.POPC.INC, which counts the lanes of each word.
+"""Finds the atomics of which nothing is needed back that add 1, or that exchange. For
+the first a GPU has an instruction of its own in shared memory, ATOMS.POPC.INC, which
+counts the lanes of each word; the others only store.
 """
 
 from dataclasses import replace
@@ -11,7 +12,9 @@ from thirty_two_lanes.emulator.codegen.static_facts import Definitions
 
 
 def with_increments(kernel, blocks):
-    """The blocks, with references that know it where an atomic is an increment."""
+    """The blocks, with references that know it where an atomic is an increment, or only
+    stores.
+    """
     if not any(isinstance(i, ir.Atomic) for block in blocks.values() for i in block):
         return blocks
     read = {name for block in blocks.values() for i in block for name in reads(i)}
@@ -20,8 +23,9 @@ def with_increments(kernel, blocks):
     def known(i):
         if not isinstance(i, ir.Atomic) or i.target in read:
             return i
-        adds_one = _adds_one(i, definitions)
-        return replace(i, reference=replace(i.reference, adds_one=adds_one))
+        facts = {"adds_one": _adds_one(i, definitions)}
+        facts["only_stores"] = i.operator == "exch"
+        return replace(i, reference=replace(i.reference, **facts))
 
     return {number: list(map(known, block)) for number, block in blocks.items()}
 

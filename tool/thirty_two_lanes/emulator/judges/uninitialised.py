@@ -193,7 +193,7 @@ def too_early(events, unwritten) -> list:
     """
     reads, writes = [], []
     for access, cells, *rows in events:
-        if access.reference.kind != "store":
+        if access.reference.kind != "store" and not access.reference.only_stores:
             missing = unwritten[cells]
             if missing.any():
                 reads.append((access, *(row[missing] for row in (cells, *rows))))
