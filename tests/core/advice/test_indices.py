@@ -123,7 +123,7 @@ def test_a_grid_that_is_too_small_is_told_along_which_axis():
     (warning, *_) = run.warnings
     assert "48 threads along x, and `out` has 60 elements along axis 1" in warning.text
     assert warning.text.endswith(
-        "Launch more blocks along x: `(n + threads - 1) // threads`"
+        "Launch more blocks along x: `(out.shape[1] + threads - 1) // threads`"
     )
 
 
@@ -277,3 +277,56 @@ def test_an_array_of_the_kernel_is_to_be_larger(
 
     emulate(made(text.replace(*mend)))[config](*given)
     assert (given[1].reshape(shape) == right(a)).all()
+
+
+BINS = """
+def counted(a, bins):
+    i = cuda.grid(1)
+    b = int(a[i] * 4)
+    cuda.atomic.add(bins, {}, 1)
+"""
+
+
+def test_a_value_at_the_very_end_may_be_of_the_last_bin():
+    """A guard would leave it out."""
+    a, bins = np.linspace(0, 1, 64), np.zeros(4, np.int32)
+    (sentence,) = told(made(BINS.format("b")), (1, 64), a, bins)
+    last = "min(b, bins.size - 1)"
+    assert sentence.endswith(f"let the last one have what is at the very end, `{last}`")
+
+    emulate(made(BINS.format(last)))[1, 64](a, bins)
+    assert [*bins] == [*np.histogram(a, 4, (0, 1))[0]]
+
+
+PRODUCT = """
+def product(a, b, out):
+    s = cuda.shared.array((16, 16), float32)
+    x, y = cuda.grid(2)
+    t, u = cuda.threadIdx.x, cuda.threadIdx.y
+    {}
+    total = float32(0)
+    for m in range(0, a.shape[1], 16):
+        s[u, t] = 0
+        {}s[u, t] = a[y, m + t]
+        cuda.syncthreads()
+        for k in range(min(16, a.shape[1] - m)):
+            {}total += s[u, k] * b[m + k, x]
+        cuda.syncthreads()
+    {}out[y, x] = total
+"""
+
+
+def test_loads_behind_a_return_are_guarded_by_the_ends_of_their_own_arrays():
+    """The condition of the `return` would leave out what others need of a tile."""
+    a, b = np.random.default_rng(3).random((2, 40, 40)).astype(np.float32)
+    given = a[:10].copy(), b[:, :20].copy(), np.zeros((10, 20), np.float32)
+    launch = (2, 1), (16, 16)
+    early = "if y >= out.shape[0] or x >= out.shape[1]: return"
+    sentences = told(made(PRODUCT.format(early, "", "", "")), launch, *given)
+    own = "guard each load and store that follows, by the ends of its own array"
+    assert any(own in it for it in sentences)
+
+    ends = ("if y < a.shape[0] and m + t < a.shape[1]: ", "if x < b.shape[1]: ")
+    last = "if y < out.shape[0] and x < out.shape[1]: "
+    emulate(made(PRODUCT.format("pass", *ends, last)))[launch](*given)
+    np.testing.assert_allclose(given[2], given[0] @ given[1], rtol=1e-5)

@@ -79,6 +79,7 @@ def _after_return(layout, guards):
         edit = layout.edit("guard", guard, f"not ({ast.unparse(guard.test)})")
     return Advice(
         f"Let no thread return at the `if` of line {guard.lineno}: in place of the "
-        "`return`, guard the loads and stores that follow, and no barrier or shuffle",
+        "`return`, guard each load and store that follows, by the ends of its own "
+        "array, and no barrier or shuffle",
         edit,
     )

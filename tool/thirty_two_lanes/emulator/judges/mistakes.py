@@ -197,6 +197,7 @@ class Mistakes:
         launched = self.start.block_dim, self.start.grid_dim
         threads = int(launched[0][grid]) * int(launched[1][grid])
         along, elements = "", f"{shape[axis]:,} elements"
+        length = f"{name}.size" if len(shape) == 1 else f"{name}.shape[{axis}]"
         if len(shape) > 1:
             along, elements = f" along {'xyz'[grid]}", f"{elements} along axis {axis}"
         facts = site, name, "store", axis, threads, shape, 0
@@ -205,7 +206,7 @@ class Mistakes:
             "grid",
             f"the grid has {threads:,} threads{along}, and `{name}` has {elements}: "
             f"the last {shape[axis] - threads:,} are never stored to. Launch more "
-            f"blocks{along}: `(n + threads - 1) // threads`",
+            f"blocks{along}: `({length} + threads - 1) // threads`",
             about=Outside(*facts, *(tuple(map(int, it)) for it in launched)),
         )
 
@@ -277,7 +278,8 @@ class Mistakes:
                     "tail",
                     f"nobody stores to `{traffic.name}[{number}:{shape[0]}]`, or loads "
                     f"`{loaded[0]}` there. If that is not intended, round the blocks "
-                    "up, `(n + threads - 1) // threads`, and guard this line",
+                    f"up, `({traffic.name}.size + threads - 1) // threads`, and guard "
+                    "this line",
                     note=True,
                 )
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from thirty_two_lanes.core.advice.edit import Advice
 from thirty_two_lanes.core.advice.indices import crossed, overrun, small
-from thirty_two_lanes.core.advice.indices.ends import indices_of, lower, upper
+from thirty_two_lanes.core.advice.indices.ends import clamped, indices_of, lower, upper
 from thirty_two_lanes.core.advice.patterns import elements
 from thirty_two_lanes.core.advice.varying import array_of, calls_in, names_in
 
@@ -102,6 +102,7 @@ def advice_on(layout, outside) -> Advice | None:
     if own and outside.is_beyond:
         ends = "ends" if ">= 0" in test else "end"
         guard = f"let the threads beyond the {ends} do nothing: `if {test}:`"
+    guard += clamped(layout, indices_of(slices), outside)
     if outside.index < 0:
         guard = f"a negative index counts from the end; this one goes too far: {guard}"
     return Advice(guard, _guarded(layout, statement, test))

@@ -5,6 +5,9 @@
 import ast
 from typing import NamedTuple
 
+from thirty_two_lanes.core.advice.thread_numbers import definition_of_name
+from thirty_two_lanes.core.advice.varying import calls_in, names_in
+
 
 class Index(NamedTuple):
     """An index of an axis: what it is counted from, and how far away it is; None where
@@ -56,6 +59,21 @@ def _parted(node):
             return ast.unparse(right), left.value
         return ast.unparse(node), None
     return ast.unparse(node), 0
+
+
+def clamped(layout, groups, outside) -> str:
+    """How a place that a value is given, as a bin of a histogram is, stays the last one
+    where it is just behind it; "" for other indices.
+    """
+    of_axis = [it for group in groups for it in group if it.axis == outside.axis]
+    if len(of_axis) != 1 or outside.index != outside.size:
+        return ""
+    node = of_axis[0].node
+    value = definition_of_name(layout, node.id) if isinstance(node, ast.Name) else node
+    if value is None or not any(names_in(it.func) == ["int"] for it in calls_in(value)):
+        return ""
+    last = f"min({ast.unparse(node)}, {outside.length} - 1)"
+    return f", or let the last one have what is at the very end, `{last}`"
 
 
 def lower(groups, of_all=False) -> list[str]:

@@ -5,7 +5,7 @@ how large that is: it may be too small, and a guard would then leave values out.
 import ast
 
 from thirty_two_lanes.core.advice.edit import Advice
-from thirty_two_lanes.core.advice.indices.ends import indices_of, upper
+from thirty_two_lanes.core.advice.indices.ends import clamped, indices_of, upper
 from thirty_two_lanes.core.advice.thread_numbers import AXES, ThreadNumber, number_of
 from thirty_two_lanes.core.advice.unwritten import declaration_of
 
@@ -23,10 +23,12 @@ def advice_on(layout, slices, outside) -> Advice | None:
         advice = _for_block(layout, numbers, outside) or _for_grid(numbers, outside)
         if advice:
             return advice
-    group = [it for it in indices_of(slices) if it[0].axis == outside.axis]
+    groups = indices_of(slices)
+    group = [it for it in groups if it[0].axis == outside.axis]
     tests = " and ".join(upper(group, outside.length_of))
     along = f" along axis {outside.axis}" if outside.ndim > 1 else ""
     keep = f"keep the index below its {outside.size:,} cells{along}, `if {tests}:`"
+    keep += clamped(layout, groups, outside)
     return Advice(f"make `{outside.array}` larger, or {keep}")
 
 
