@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from numba import cuda
+from numba import cuda, float32
 
 from helpers import emulate
 from tests.specimens.kernels import line_of
@@ -82,3 +82,61 @@ def test_a_grid_that_was_rounded_down_is_noted(blocks, length):
 def test_what_may_be_meant_is_not_noted(kernel, blocks, length, lengths):
     """Where nothing else ends there, or more is left than a block."""
     assert [] == tails(kernel, blocks, length, lengths)
+
+
+SIZE = 16
+
+
+@cuda.jit
+def product(a, b, out, tiles):
+    """A tiled product that guards each load by the ends of its own array."""
+    s = cuda.shared.array((SIZE, SIZE), float32)
+    u = cuda.shared.array((SIZE, SIZE), float32)
+    x, y = cuda.grid(2)
+    t, v = cuda.threadIdx.x, cuda.threadIdx.y
+    total = float32(0)
+    for m in range(tiles):
+        s[v, t] = u[v, t] = 0
+        if y < a.shape[0] and m * SIZE + t < a.shape[1]:
+            s[v, t] = a[y, m * SIZE + t]
+        if m * SIZE + v < b.shape[0] and x < b.shape[1]:
+            u[v, t] = b[m * SIZE + v, x]
+        cuda.syncthreads()
+        for k in range(SIZE):
+            total += s[v, k] * u[k, t]
+        cuda.syncthreads()
+    if y < out.shape[0] and x < out.shape[1]:
+        out[y, x] = total
+
+
+@cuda.jit
+def by_rows(a, x, out, count):
+    i = cuda.grid(1)
+    total = float32(0)
+    for k in range(count):
+        total += a[i, k] * x[k]
+    out[i] = total
+
+
+@pytest.mark.parametrize("tiles, noted", [(2, True), (3, False)])
+def test_factors_whose_ends_nobody_loads_are_noted(tiles, noted):
+    """A loop over as many tiles as the grid has blocks: those of the result."""
+    a, b, out = (np.ones(it, np.float32) for it in ((30, 40), (40, 50), (30, 50)))
+    run = emulate(product)[(4, 2), (SIZE, SIZE)](a, b, out, tiles)
+    found = [it for it in run.warnings if it.kind == "tail"]
+
+    assert noted is bool(found) is ("note: nobody loads" in repr(run))
+    assert noted is not (out == 40).all()
+    for it in found:
+        assert it.note and "nobody loads `a[:, 32:40]` or `b[32:40]`" in it.text
+        assert it.text.endswith("let the loop through both go on to `a.shape[1]`")
+
+
+@pytest.mark.parametrize("count, noted", [(40, False), (39, True)])
+def test_a_matrix_and_a_vector_are_factors_too(count, noted):
+    """Only what all threads leave out."""
+    a, x, out = np.ones((64, 40)), np.ones(40), np.zeros(64)
+    run = emulate(by_rows)[1, 64](a, x, out, count)
+    assert noted is any("`a[:, 39:40]` or `x[39:40]`" in it.text for it in run.warnings)
+    run = emulate(by_rows)[1, 32](a, x, out, count)
+    assert not any("nobody loads" in it.text for it in run.warnings)

@@ -3,7 +3,7 @@
 A negative index that wraps, where it is computed (`a[-1]` is meant); an integer that
 does not fit; an exception that ends threads; float64 among float32; a grid that ends
 before its array; and as a note, which is no mistake, NumPy arrays that each launch
-copies, and elements at an array's end that no thread comes to. An argument that is read
+copies, and elements at arrays' ends that no thread comes to. An argument that is read
 as another type than was passed has a kind of its own. A grid that ends before its array
 is reported only where a guard says that there is more to do. Not modelled: integers
 that a cast to an unsigned type cuts off on purpose.
@@ -21,6 +21,7 @@ from thirty_two_lanes.core.source import Site
 from thirty_two_lanes.core.words import Finding, raised
 from thirty_two_lanes.emulator.judges.judge import Kind, Registration
 from thirty_two_lanes.emulator.judges.printing import Listed
+from thirty_two_lanes.emulator.judges.unread import unread_ends
 
 # what lessons call the topic of each kind of mistake; and of a cost
 MISTAKES = {
@@ -121,6 +122,7 @@ class Mistakes:
             *self._uncovered(),
             *self._of_signatures(),
             *self._tails(),
+            *self._unread(),
             *self._notes(),
         ]
         unique = {}
@@ -282,6 +284,17 @@ class Mistakes:
                     "this line",
                     note=True,
                 )
+
+    def _unread(self):
+        """A note on the ends of two factors that no thread loads."""
+        for one, other, length in unread_ends(self.reuse):
+            yield LineWarning(
+                self.start.program.site,
+                "tail",
+                f"nobody loads `{one}` or `{other}`. If that is not intended, let the "
+                f"loop through both go on to `{length}`",
+                note=True,
+            )
 
     def _notes(self):
         site = self.start.program.site
