@@ -132,6 +132,13 @@ def test_factors_whose_ends_nobody_loads_are_noted(tiles, noted):
         assert it.text.endswith("let the loop through both go on to `a.shape[1]`")
 
 
+def test_a_launch_of_one_tile_of_the_result_leaves_the_others_out():
+    """It has not come to the rows and columns that nobody loads."""
+    a, b, out = np.ones((3, 64, 64), np.float32)
+    run = emulate(product)[(1, 1), (SIZE, SIZE)](a, b, out, 4)
+    assert not [it for it in run.warnings if it.kind == "tail"]
+
+
 @pytest.mark.parametrize("count, noted", [(40, False), (39, True)])
 def test_a_matrix_and_a_vector_are_factors_too(count, noted):
     """Only what all threads leave out."""

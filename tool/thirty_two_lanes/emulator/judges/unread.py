@@ -1,8 +1,8 @@
 """Factors of a product of which the same end of their common axis is never loaded: the
 loop that goes through both stops too early, by the number of blocks, say.
 
-Told only where all else of both is loaded, each element of one as often as the others:
-what a kernel leaves out on purpose hardly looks so.
+Told only where all else of both is loaded, each element of one as often as the others,
+and all results are stored: what a kernel leaves out on purpose hardly looks so.
 """
 
 import numpy as np
@@ -16,7 +16,8 @@ def unread_ends(reuse):
         for traffic in names.values()
         if traffic.bytes_asked and not traffic.lanes_stored
     ]
-    for one in inputs:
+    whole = reuse.stores and all(traffic.stores.all() for traffic in reuse.stores)
+    for one in inputs if whole else ():
         *others, size = one.allocation.shape or (0,)
         for other in inputs if others else ():
             if other is one or other.allocation.shape[:1] != (size,):
