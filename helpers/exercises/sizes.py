@@ -6,7 +6,7 @@ it as far as the limits below, as larger launches take long to emulate; beyond o
 is compared, or a narrow type's, they go farther, since few right kernels have it.
 """
 
-from math import prod
+from math import gcd, prod
 
 import numpy as np
 
@@ -176,12 +176,13 @@ def beyond(rng, most, limit, bound=0) -> int:
 
 def in_other_blocks(blocks, threads, *others):
     """A launch that reaches as far along each axis, and a block farther: of blocks that
-    have half as many threads along the first, and twice as many along the second.
+    have a quarter as many threads along the first, and then three times as many along
+    the last. So they are another number, and no power of two; but whole warps.
     """
     shape = np.ravel(threads)
-    other = np.array([shape[0] // 2, *2 * shape[1:2], *shape[2:]])
-    if np.prod(other) < WARP_SIZE:
-        other[0] = 2 * shape[0]
+    other = np.array([max(shape[0] // 4, 1), *shape[1:]])
+    other[-1] *= 3
+    other[0] *= WARP_SIZE // gcd(WARP_SIZE, int(np.prod(other)))
     blocks = -(-np.ravel(blocks) * shape // other) + 1
     return *(as_size(it) for it in (blocks, other)), *others
 

@@ -190,7 +190,7 @@ def listed_trials(task, seed) -> list[Trial]:
     drawn[1] = with_whole_numbers(drawn[1], like=drawn[0])
     changed = one_element_changed(drawn[0], drawn[1])
     first, second, *others = in_turn(drawn)
-    return [first, second, replace(changed, turned=task.any_block), *others]
+    return [first, replace(second, turned=task.any_block), changed, *others]
 
 
 def in_turn(trials) -> list[Trial]:

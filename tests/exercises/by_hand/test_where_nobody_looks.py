@@ -37,7 +37,19 @@ CASES = {  # the exercise, the reason, and what is another in its answer
         "col, row = cuda.grid(1), 8 * cuda.blockIdx.y + cuda.threadIdx.y",
     ),
     "64 threads in a block": (
-        *("grid_stride", "wrong", "cuda.gridsize(1)", "64 * cuda.gridDim.x"),
+        *("grid_stride", "race", "cuda.gridsize(1)", "64 * cuda.gridDim.x"),
+    ),
+    "blocks of 128, or of 64": (
+        *("affine", "wrong", "cuda.grid(1)"),
+        "cuda.blockIdx.x * (128 if cuda.blockDim.x > 64 else 64) + cuda.threadIdx.x",
+    ),
+    "blocks of 256 threads": (
+        *("add_bias", "wrong", "cuda.grid(2)"),
+        "cuda.grid(1), 256 // cuda.blockDim.x * cuda.blockIdx.y + cuda.threadIdx.y",
+    ),
+    "a power of two": (
+        *("grid_stride", "wrong", "cuda.gridsize(1)"),
+        "cuda.gridDim.x << 32 - cuda.clz(cuda.blockDim.x - 1)",
     ),
     "no column": (
         *("row_sums", "tail", "row < out.size:", "row < out.size and a.shape[1] > 0:"),
@@ -69,14 +81,17 @@ def test_an_answer_is_held_where_nobody_looks(name, reason, edits):
 @pytest.mark.parametrize(
     "launch, other",
     [
-        ((4, 128), (9, 64)),
-        ((2, 32), (2, 64)),
-        (((2, 8), (32, 8)), ((5, 5), (16, 16))),
-        ((3, 64, 0, 256), (7, 32, 0, 256)),
+        ((4, 128), (7, 96)),
+        ((2, 32), (2, 96)),
+        (((2, 8), (32, 8)), ((9, 4), (8, 24))),
+        (((1, 1), (32, 32)), ((5, 2), (8, 96))),
+        ((3, 64, 0, 256), (3, 96, 0, 256)),
     ],
 )
 def test_other_blocks_reach_as_far_along_each_axis(launch, other):
-    """And one block farther, so that there are not as many threads in all."""
+    """And one block farther; they have another number of threads, and no power of two,
+    but whole warps.
+    """
     assert other == in_other_blocks(*launch)
 
 
