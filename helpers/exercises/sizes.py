@@ -24,7 +24,8 @@ def larger_sizes(task, seed):
     """For each axis, a size that is beyond all that are listed along it: two to three
     times as large, lest a bound just above them pass, or as large as there may be.
 
-    Along the others it is not, so that it stays quick to emulate.
+    It is one less than whole blocks, as far as there is room. Along the others it is
+    not larger, so that it stays quick to emulate, and one more than these.
     """
     largest = largest_listed(task)
     others = largest // 4 if largest.size > 2 else largest
@@ -32,8 +33,30 @@ def larger_sizes(task, seed):
         rng = generator(task.name, seed, "larger", axis)
         size = rng.integers(1, np.maximum(others, 1), endpoint=True)
         size[axis] = beyond(rng, most, limit_along(task, axis))
+        least = put(np.ones_like(size), axis, most)
+        size = beside_whole_blocks(task, size, least, put(np.ones_like(size), axis, -1))
         if size[axis] > most:
             yield tuple(int(it) * task.multiple for it in size)
+
+
+def beside_whole_blocks(task, size, least, beside) -> np.ndarray:
+    """A size with each extent so much beside the last whole block, or turn of a loop,
+    that is no farther; as it is where no more than the least would be left.
+    """
+    units = np.array([shared_along(task, axis) for axis in range(size.size)])
+    moved = (size - beside) // units * units + beside
+    return np.where((units > 1) & (moved > least), moved, size)
+
+
+def shared_along(task, axis) -> int:
+    """How many multiples along an axis a block has, or all in one turn of a loop, or
+    those along the block's first axis: the first of these that the listed sizes fill.
+    """
+    _, threads, *_ = task.launch(*whole_size(task.even[0]))
+    units = block_along(task, axis), turn_of(task), np.ravel(threads)[0]
+    most = largest_listed(task)[axis]
+    whole = (int(it) // task.multiple for it in units if it % task.multiple == 0)
+    return next((it for it in whole if 1 < it <= most), 1)
 
 
 def smaller_sizes(task, seed):
@@ -142,10 +165,14 @@ def units_along(task, axis) -> set:
     """How many elements along an axis are one of what a kernel may count: an element; a
     block, where the grid grows with the axis; a turn in which each thread has one.
     """
-    size = np.array(whole_size(task.even[0]))
+    return {1, block_along(task, axis), turn_of(task)}
+
+
+def turn_of(task) -> int:
+    """How many elements are one turn in which each thread has one."""
+    size = whole_size(task.even[0])
     blocks, threads, *_ = task.launch(*size)
-    turn = int(np.prod(threads) * (np.prod(blocks) if size.size == 1 else 1))
-    return {1, block_along(task, axis), turn}
+    return int(np.prod(threads) * (np.prod(blocks) if len(size) == 1 else 1))
 
 
 def block_along(task, axis) -> int:

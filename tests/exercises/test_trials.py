@@ -8,6 +8,7 @@ import pytest
 from helpers.exercises import sizes, sources
 from helpers.exercises.arguments import POISON, numbers
 from helpers.exercises.bounds.numbers import numbers_written, own_numbers
+from helpers.exercises.catalogue import exercise
 from helpers.exercises.judging import JudgedKernel
 from helpers.exercises.trials import trials_of
 from tests.exercises.specimen import PairSums
@@ -38,6 +39,9 @@ class Boxes(PairSums):
     def inputs(self, rng, *size):
         return {}
 
+    def launch(self, *size):
+        return size, 1
+
 
 def test_larger_sizes_are_drawn_from_the_seed():
     """Along each axis two to three times the largest, or as large as there may be."""
@@ -45,12 +49,39 @@ def test_larger_sizes_are_drawn_from_the_seed():
     boxes = [it.size for seed in range(60) for it in trials_of(Boxes(), seed)[-2:]]
 
     assert drawn == [trials_of(TASK, seed)[-1].size[0] for seed in range(60)]
-    assert 512 < min(drawn) < 530 and 750 < max(drawn) <= 768
+    assert {511, 575, 639, 703} == {*drawn} - {767}  # whole blocks, and 63
     deep, wide = boxes[::2], boxes[1::2]
     assert {28, 32, 36} == {depth for depth, _, _ in deep}
     assert {44} == {rows for _, rows, _ in wide}
     assert {4, 8} == {rows for _, rows, _ in deep}
     assert {4, 8, 12, 16} == {cols for _, _, cols in boxes}
+
+
+@pytest.mark.parametrize(
+    "name, units",
+    [
+        ("affine", [128]),
+        ("dot", [512]),  # of all blocks, as there are always four
+        ("scan", [64]),  # of the only block
+        ("scan_fours", [128]),
+        ("life", [16, 16]),
+        ("walk_down", [32, 32]),  # rows of a block
+        ("product", [16, 16, 16]),  # the last of a block's first axis
+        ("wide_turn", [32, 32]),
+        ("column_sums", [1, 1]),
+    ],
+)
+def test_larger_sizes_are_one_less_than_whole_blocks(name, units):
+    """Along the axis on which they are larger; and one more along others."""
+    task = exercise(name)
+    for seed in range(9):
+        for axis, size in enumerate(sizes.larger_sizes(task, seed)):
+            for each, (extent, unit) in enumerate(zip(size, units, strict=True)):
+                beside = extent // task.multiple % (unit // task.multiple or 1)
+                if each == axis:
+                    assert (unit // task.multiple or 1) - 1 == beside, size
+                elif extent > unit > 1:
+                    assert 1 == beside, size
 
 
 def test_sizes_between_those_that_are_listed_are_drawn():

@@ -51,6 +51,14 @@ CASES = {  # the exercise, the reason, and what is another in its answer
         *("grid_stride", "wrong", "cuda.gridsize(1)"),
         "cuda.gridDim.x << 32 - cuda.clz(cuda.blockDim.x - 1)",
     ),
+    "31 lanes in the last warp": (
+        *("warp_sum", "larger", "i < a.size"),
+        "i < a.size - (a.size % 32 == 31)",
+    ),
+    "a row less than whole tiles": (
+        *("life", "larger", "row < rows and col < cols"),
+        "row < rows - (rows % 16 == 15) and col < cols",
+    ),
     "no column": (
         *("row_sums", "tail", "row < out.size:", "row < out.size and a.shape[1] > 0:"),
     ),
