@@ -360,7 +360,7 @@ def is_constant(case) -> bool:
     """Does a kernel that loads no input give the same for inputs for which something
     else is right?
     """
-    first, *others = case.outcomes[:3]  # other numbers, and one changed element
+    first, *others = case.outcomes[:3]  # of one size, with other numbers
     if case.program.read:
         return False
     same = all(equal(first.outputs, it.outputs) for it in others)

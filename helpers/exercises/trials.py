@@ -1,8 +1,8 @@
 """Trials: an exercise's launches on new numbers, and what an answer did with them.
 
-The first size comes three times: with some numbers, with small whole ones, and with the
-first ones but for one element of each input. Sizes that are drawn, between those that
-are listed and beyond them, come last. Outputs are unwritten when a kernel starts.
+The first size comes three times: with some numbers, with small whole ones, and with
+equal elements in each input. Sizes that are drawn, between those that are listed and
+beyond them, come last. Outputs are unwritten when a kernel starts.
 
 Where only the order of inputs matters, numbers come as they are drawn, far below zero,
 close together and far above zero in turn: no constant is as good as infinity, and no
@@ -21,7 +21,11 @@ from numba import cuda
 from helpers.exercises.arguments import InOut, Out, held_by, plain, whole_size
 from helpers.exercises.drawn.elsewhere import at_the_ends, differing_little
 from helpers.exercises.drawn.sides import SIDES, stretched
-from helpers.exercises.drawn.special import with_equal_elements, with_special_values
+from helpers.exercises.drawn.special import (
+    with_a_block_of_zeros,
+    with_equal_elements,
+    with_special_values,
+)
 from helpers.exercises.sizes import (
     busiest_block,
     empty_sizes,
@@ -39,7 +43,8 @@ from thirty_two_lanes.frontend.kernels import argument_names
 TURNS = 60_000  # iterations of a warp's loops, for inputs of some thousand elements
 # kinds of sizes
 EVEN, RAGGED, SMALLER, LARGER, FAR = "even", "ragged", "smaller", "larger", "far"
-WHOLE, SMALL = "that are whole", 8  # and no larger
+EQUAL, WHOLE, SMALL = "that are all equal", "that are whole", 8  # and no larger
+FEW = 16  # of which one whole number differs from others, beyond a kernel's numbers
 PARTS = 5003  # of the largest number, of which some differ where numbers are close
 
 
@@ -52,7 +57,7 @@ class Trial:
     arguments: dict  # by name: arrays, numbers, Out and InOut
     kind: str  # EVEN, RAGGED, SMALLER, LARGER or FAR
     order: int  # the seed of the warps' order
-    side: str = ""  # one of SIDES, WHOLE, ENDS or ALIKE
+    side: str = ""  # one of SIDES, WHOLE, EQUAL, ENDS or ALIKE
     like: object = None  # a trial that is like it, where numbers are whole
     special: bool = False  # has it what is hardly ever drawn, values or a size?
     turned: bool = False  # have its blocks another shape?
@@ -187,10 +192,10 @@ def listed_trials(task, seed) -> list[Trial]:
         trial(task, whole_size(size), kind, seed, order)
         for order, (size, kind) in enumerate([sizes[0], *sizes])
     ]
-    drawn[1] = with_whole_numbers(drawn[1], like=drawn[0])
-    changed = one_element_changed(drawn[0], drawn[1])
+    drawn[1] = with_whole_numbers(drawn[1], seed, like=drawn[0])
+    equal = replace(with_equal_elements(drawn[0]), side=EQUAL, order=7)
     first, second, *others = in_turn(drawn)
-    return [first, replace(second, turned=task.any_block), changed, *others]
+    return [first, replace(second, turned=task.any_block), equal, *others]
 
 
 def in_turn(trials) -> list[Trial]:
@@ -247,8 +252,8 @@ def far_trials(task, seed, numbers, outcomes) -> list[Trial]:
         for it in larger
     )
     trials = [trial(task, size, FAR, seed, order) for size, order in sizes if size]
-    if numbers.packed:
-        trials = [with_equal_elements(it) for it in trials]
+    but_for = 0 if numbers.packed else FEW
+    trials = [with_equal_elements(it, "iu", but_for) for it in trials]
     return [stretched(it, SIDES[it.order % len(SIDES)]) for it in trials]
 
 
@@ -258,15 +263,16 @@ def trial(task, size, kind, seed, order) -> Trial:
     return Trial(task, size, task.inputs(rng, *size), kind, order)
 
 
-def with_whole_numbers(trial, like) -> Trial:
+def with_whole_numbers(trial, seed, like) -> Trial:
     """A trial with small whole numbers for floats, so that sums and products of them
-    are exact; as it is where the order of numbers matters alone, or where such numbers
-    are too large for what is done with them.
+    are exact, and zeros for one block; as it is where the order of numbers matters
+    alone, or where such numbers are too large for what is done with them.
     """
     if trial.task.ordered or not any(map(is_of_floats, trial.arguments.values())):
         return trial
     like = replace(like, arguments=whole_arguments(like))
     found = replace(trial, arguments=whole_arguments(trial), side=WHOLE, like=like)
+    found = with_a_block_of_zeros(found, generator(trial.task.name, seed, "zeros"))
     with np.errstate(all="ignore"):
         values = [*found.expected.values(), *like.expected.values()]
     return found if all(np.isfinite(it).all() for it in values) else trial
@@ -312,21 +318,6 @@ def whole_outputs(trial) -> set:
         if (it == np.floor(it)).all()
         and np.abs(it).max(initial=0) * np.finfo(trial.held()[name].dtype).eps < 1
     }
-
-
-def one_element_changed(first, other) -> Trial:
-    """The first trial with one element of each input that may change, of another's."""
-    rng, arguments = np.random.default_rng(first.order), dict(first.arguments)
-    for name in first.inputs:
-        before = arguments[name]
-        after = other.arguments[name]
-        varies = name not in first.task.fixed and before.shape == after.shape
-        if before.size and varies:
-            changed = before.copy()
-            index = np.unravel_index(int(rng.integers(before.size)), before.shape)
-            changed[index] = after[index]
-            arguments[name] = changed
-    return Trial(first.task, first.size, arguments, EVEN, 7)
 
 
 def wrapped(values, dtype):

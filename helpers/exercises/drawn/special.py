@@ -30,40 +30,80 @@ def with_special_values(trial, seed, turn=None):
     if trial.task.rtol is not None:
         return trial
     rng = generator(trial.task.name, seed, "special", trial.order)
-    arguments = dict(trial.arguments)
-    free = [name for name in arguments if name not in trial.task.fixed]
-    arrays = {k: it for k in free if (it := numbers_of(arguments[k])) is not None}
+    arrays = arrays_of(trial)
     for array in arrays.values():
         put_into(array, rng)
     for one, other in combinations(arrays.values(), 2):
         make_equal(one, other, rng)
-    for name, array in arrays.items():
-        inout = isinstance(arguments[name], InOut)
-        arguments[name] = InOut(array) if inout else array
-    if turn is not None:
-        arguments |= zero_numbers(trial, rng, free, turn)
-    return replace(trial, arguments=arguments, special=True)
+    found = with_arrays(trial, arrays)
+    if turn is None:
+        return found
+    free = [name for name in trial.arguments if name not in trial.task.fixed]
+    zero = zero_numbers(trial, rng, free, turn)
+    return replace(found, arguments=found.arguments | zero)
 
 
-def with_equal_elements(trial):
-    """A trial with whole numbers that are all equal, in each array of its own: of some
-    that it may have, those of which the specification makes the largest.
+def with_equal_elements(trial, kinds="iuf", but_for=0):
+    """A trial with equal elements in each array of its own, of some kinds, but for the
+    last of so many: of some that it may have, those of which the specification makes
+    the largest.
     """
-    given = trial.arguments.items()
-    whole = {
-        name: it
-        for name, it in given
-        if isinstance(it, np.ndarray) and it.dtype.kind in "iu" and it.size
-        if name not in trial.task.fixed
-    }
-    equal = [
-        {name: np.full_like(it, it.flat[n % it.size]) for name, it in whole.items()}
+    arrays = {k: it for k, it in arrays_of(trial).items() if it.dtype.kind in kinds}
+    if not arrays:
+        return trial
+    equal = (
+        {name: alike(it, n, but_for) for name, it in arrays.items()}
         for n in range(EQUAL)
-    ]
-    made = [
-        replace(trial, arguments=trial.arguments | it, special=True) for it in equal
-    ]
-    return max(made, key=lambda it: max(map(np.max, it.expected.values())))
+    )
+    with np.errstate(all="ignore"):
+        made = [with_arrays(trial, it) for it in equal]
+        return max(made, key=lambda it: max(map(np.max, it.expected.values())))
+
+
+def alike(array, n, but_for) -> np.ndarray:
+    """An array whose elements are its n-th, but for the last of so many. A float is a
+    power of two, where its array has larger and smaller ones: then sums are exact.
+    """
+    one = array.flat[n % array.size]
+    if array.dtype.kind == "f" and one:
+        power = np.copysign(np.exp2(np.floor(np.log2(np.abs(one)))), one)
+        one = power if array.min() <= power <= array.max() else one
+    first = array.size - (array.size // but_for if but_for else 0)
+    found = array.copy()
+    found.flat[:first] = one
+    return found
+
+
+def with_a_block_of_zeros(trial, rng):
+    """A trial with floats that are zero for a block, if each thread takes those at its
+    place and those a whole grid farther; where there are others, of both signs.
+    """
+    arrays = {k: it for k, it in arrays_of(trial).items() if it.dtype.kind == "f"}
+    blocks, threads, *_ = trial.launch
+    blocks, threads = int(np.prod(blocks)), int(np.prod(threads))
+    block = rng.integers(blocks)
+    for array in arrays.values():
+        mine = np.arange(array.size) // threads % blocks == block
+        if array.min() < 0 < array.max() and 2 * mine.sum() <= array.size:
+            array.flat[mine] = 0
+    return with_arrays(trial, arrays)
+
+
+def arrays_of(trial) -> dict:
+    """Copies of the arrays of numbers that a trial may change, by name."""
+    free = (name for name in trial.arguments if name not in trial.task.fixed)
+    found = {name: numbers_of(trial.arguments[name]) for name in free}
+    return {name: it for name, it in found.items() if it is not None}
+
+
+def with_arrays(trial, arrays):
+    """A trial with other arrays, and so with what is hardly ever drawn."""
+    given = trial.arguments
+    arrays = {
+        name: InOut(it) if isinstance(given[name], InOut) else it
+        for name, it in arrays.items()
+    }
+    return replace(trial, arguments=given | arrays, special=True)
 
 
 def numbers_of(argument):

@@ -8,7 +8,7 @@ import pytest
 from helpers.exercises import trials
 from helpers.exercises.arguments import POISON, InOut, Out
 from helpers.exercises.reasons import Summand, allowed, beyond
-from helpers.exercises.trials import SIDES, Trial, one_element_changed, stretched
+from helpers.exercises.trials import SIDES, Trial, stretched
 from tests.exercises.specimen import PairSums
 
 RNG = np.random.default_rng(3)
@@ -114,23 +114,6 @@ def trial(size, n=12):
     return Trial(
         Changes(), (n,), {"out": Out(n), **names, "d": InOut(np.zeros(n))}, "even", 3
     )
-
-
-def test_one_element_of_each_input_is_another_trials():
-    """Where the shapes are alike; neither of what is fixed, nor of outputs."""
-    first, second = trial((3, 4)), trial((3, 4))
-    changed = one_element_changed(first, second)
-
-    assert (first.size, "even") == (changed.size, changed.kind)
-    for name, count in (("a", 1), ("b", 1), ("c", 0)):
-        was, now, other = (it.arguments[name] for it in (first, changed, second))
-        differs = was != now
-        assert count == differs.sum() and (now[differs] == other[differs]).all()
-    assert first.arguments["d"] is changed.arguments["d"]
-    unlike = one_element_changed(first, trial((4, 3))).arguments
-    assert unlike["b"] is first.arguments["b"]
-    empty = one_element_changed(trial(0), trial(0)).arguments["b"]
-    assert 0 == empty.size
 
 
 def test_an_output_is_moved_where_it_holds_what_was_given():

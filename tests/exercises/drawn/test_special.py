@@ -9,7 +9,10 @@ from helpers.exercises import judging, sources
 from helpers.exercises.arguments import InOut, Out
 from helpers.exercises.catalogue import exercise
 from helpers.exercises.drawn.special import make_equal, put_into
-from helpers.exercises.trials import drawn_trials
+from helpers.exercises.trials import (
+    drawn_trials,
+    listed_trials,
+)
 from tests.exercises.kinds import KERNELS
 from tests.quick import some
 
@@ -33,6 +36,51 @@ def test_who_is_wrong_for_a_value_that_is_hardly_ever_drawn_is_refused(name, old
 
     for seed in (1, 2, 3):
         assert task.judge(task.kernel(text), seed).reason
+
+
+ALIKE = [  # where all that a warp, a block or a row has is alike
+    ("count_above", "popc(votes)", "popc(votes) & 31"),
+    ("letters", "total += own[{0}]", "total += own[{0}] & 63"),
+    ("attention", "total / whole", "total / whole if whole != keys else float32(0)"),
+    ("column_ends", "high - low", "high - low if high != low else a[0, col]"),
+    ("dot", "0, tile[0]", "0, tile[0] if tile[0] != 0 else float32(1)"),
+]
+
+
+@pytest.mark.parametrize("name, old, new", ALIKE)
+def test_who_is_wrong_where_all_numbers_are_alike_is_refused(name, old, new):
+    task = exercise(name)
+    cell = "32 * thread + (thread + turn) % 32"
+    text = sources.edited(task.answer_text, old.format(cell), new.format(cell))
+
+    for seed in (1, 2):
+        assert task.judge(task.kernel(text), seed).reason
+
+
+def test_equal_elements_add_up_exactly():
+    """Floats are powers of two, where there are smaller ones; what is fixed stays."""
+    third = [listed_trials(exercise(it), 1)[2] for it in ("dot", "cubic", "csr")]
+    arrays = {
+        name: value
+        for trial in third
+        for name, value in trial.arguments.items()
+        if isinstance(value, np.ndarray)
+    }
+    fixed = [arrays.pop(it) for it in ("weights", "starts", "columns")]
+
+    assert all(1 == len(np.unique(it)) for it in arrays.values())
+    assert {0.5} == {float(np.abs(np.frexp(it.flat[0])[0])) for it in arrays.values()}
+    assert all(len(np.unique(it)) > 1 for it in fixed)
+
+
+def test_whole_numbers_are_zero_for_one_block():
+    """In the launch in which sums of them are exact: each thread's, turn by turn."""
+    task = exercise("dot")
+    _, whole, *_ = listed_trials(task, 1)
+    (blocks, threads), (n,) = whole.launch, whole.size
+    zero = (whole.arguments["a"] == 0).reshape(-1, blocks, threads)
+
+    assert 1 == zero.all((0, 2)).sum() and n / blocks == zero.sum()
 
 
 @pytest.mark.parametrize(
