@@ -24,6 +24,7 @@ from helpers.exercises.drawn.sides import SIDES, stretched
 from helpers.exercises.drawn.special import (
     with_a_block_of_zeros,
     with_equal_elements,
+    with_last_extremes,
     with_special_values,
 )
 from helpers.exercises.sizes import (
@@ -254,6 +255,7 @@ def far_trials(task, seed, numbers, outcomes) -> list[Trial]:
     trials = [trial(task, size, FAR, seed, order) for size, order in sizes if size]
     but_for = 0 if numbers.packed else FEW
     trials = [with_equal_elements(it, "iu", but_for) for it in trials]
+    trials = map(with_last_extremes, trials)
     return [stretched(it, SIDES[it.order % len(SIDES)]) for it in trials]
 
 

@@ -89,6 +89,22 @@ def with_a_block_of_zeros(trial, rng):
     return with_arrays(trial, arrays)
 
 
+def with_last_extremes(trial):
+    """A trial with the largest and the smallest element of each array at its end, where
+    a kernel may not come.
+    """
+    arrays = arrays_of(trial)
+    for array in arrays.values():
+        put_last(array)
+    return replace(with_arrays(trial, arrays), special=trial.special)
+
+
+def put_last(array):
+    """Put the largest and the smallest element at the end, for those that are there."""
+    for last, extreme in ((-1, array.argmax()), (-2, array.argmin())):
+        array.flat[[last, extreme]] = array.flat[[extreme, last]]
+
+
 def arrays_of(trial) -> dict:
     """Copies of the arrays of numbers that a trial may change, by name."""
     free = (name for name in trial.arguments if name not in trial.task.fixed)
@@ -115,7 +131,9 @@ def numbers_of(argument):
 
 
 def put_into(array, rng):
-    """Equal elements, zeros and the ends of the type, at random places."""
+    """Equal elements, zeros and the ends of the type, at random places; the extremes at
+    the end.
+    """
     few = max(array.size // EACH, 1)
     places = rng.permutation(array.size)
     first, second, third = (places[few * k : few * (k + 1)] for k in range(3))
@@ -129,6 +147,7 @@ def put_into(array, rng):
             array.flat[places[-1]] = kind.max
         if kind.min < 0 and low <= fills * kind.min:
             array.flat[places[0]] = kind.min
+    put_last(array)
 
 
 def make_equal(one, other, rng):

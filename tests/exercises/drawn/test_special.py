@@ -7,11 +7,14 @@ import pytest
 
 from helpers.exercises import judging, sources
 from helpers.exercises.arguments import InOut, Out
+from helpers.exercises.bounds.numbers import OwnNumbers
 from helpers.exercises.catalogue import exercise
 from helpers.exercises.drawn.special import make_equal, put_into
 from helpers.exercises.trials import (
     drawn_trials,
+    far_trials,
     listed_trials,
+    trials_of,
 )
 from tests.exercises.kinds import KERNELS
 from tests.quick import some
@@ -81,6 +84,19 @@ def test_whole_numbers_are_zero_for_one_block():
     zero = (whole.arguments["a"] == 0).reshape(-1, blocks, threads)
 
     assert 1 == zero.all((0, 2)).sum() and n / blocks == zero.sum()
+
+
+@pytest.mark.parametrize("name, extent", [("column_ends", 2060), ("blend", 5000)])
+def test_extremes_are_last_beyond_a_kernel_s_numbers(name, extent):
+    """So that a maximum shows who does not come there."""
+    task = exercise(name)
+    outcomes = [it.run(task.kernel(task.answer_text)) for it in trials_of(task, 1)]
+    numbers = OwnNumbers({extent}, {extent})
+
+    far, *_ = far_trials(task, 1, numbers, outcomes)
+
+    a = far.arguments["a"]
+    assert far.size[0] > extent and a.max() == a.flat[-1] and a.min() == a.flat[-2]
 
 
 @pytest.mark.parametrize(
