@@ -186,7 +186,7 @@ def test_the_json_file_has_what_the_report_has(tmp_path):
 
     data = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
     shift, double = data["kernels"]
-    assert (1, "program.py", True) == (data["version"], data["program"], data["failed"])
+    assert (2, "program.py", True) == (data["version"], data["program"], data["failed"])
     assert (1, 1, 0) == tuple(
         data["counts"][kind] for kind in ("races", "uninitialised", "bounds")
     )

@@ -18,7 +18,6 @@ from thirty_two_lanes.assembly import assemble
 from thirty_two_lanes.core.errors import ExplainedError
 from thirty_two_lanes.film.watch import watch
 from thirty_two_lanes.frontend.kernels import argument_names, is_kernel
-from thirty_two_lanes.scripts.launches import handed_to
 from thirty_two_lanes.scripts.ledger import Ledger
 from thirty_two_lanes.scripts.program import run_program
 
@@ -33,7 +32,7 @@ def check_file(keep, path, arguments, launches):
     os.chdir(os.path.dirname(path))
     status = stopped = None
     try:
-        with handed_to(ledger.launch):
+        with ledger.judging():
             status = run_program(path, arguments)
     except KeyboardInterrupt as error:
         stopped = str(error) or "interrupted"
@@ -47,7 +46,7 @@ def check_kernel(keep, arguments, **launch):
     values = arguments_of(arguments, names)
     before, ledger, stopped = [*map(copy_of, values)], Ledger(), None
     try:
-        with handed_to(ledger.launch):
+        with ledger.judging():
             kernel[config](*values)
     except ExplainedError as error:
         if not ledger.kernels:  # no launch at all

@@ -13,6 +13,7 @@ _allocated = weakref.WeakValueDictionary()  # address: the bytes there
 
 
 _allocations = weakref.WeakValueDictionary()  # by address, while a pointer holds it
+_pinned = weakref.WeakSet()  # pointers to arrays of the host that are pinned for a while
 
 
 class WrittenMemory:
@@ -43,6 +44,18 @@ class WrittenMemory:
 def allocation_at(address) -> WrittenMemory | None:
     """The device memory that begins at an address of the host."""
     return _allocations.get(address)
+
+
+def pin(pointer):
+    """Note that memory of the host is pinned, while its pointer lives."""
+    _pinned.add(pointer)
+
+
+def is_pinned(address) -> bool:
+    """Is an address of the host in memory that CUDA made, or has pinned?"""
+    here = [(start, it.size) for start, it in list(_allocations.items())]
+    here += [(it.device_pointer_value, it.size) for it in list(_pinned)]
+    return any(start <= address < start + size for start, size in here)
 
 
 def note_written(address, size):
@@ -176,13 +189,13 @@ def host_view(array) -> np.ndarray:
     )
 
 
-def copy(target, source, size, *stream):
+def copy(target, source, size):
     """Copy bytes from one address to another."""
     ctypes.memmove(int(target), int(source), size)
     note_written(int(target), size)
 
 
-def fill(target, byte, size, *stream):
+def fill(target, byte, size):
     """Set bytes from an address on."""
     ctypes.memset(int(target), byte, size)
     note_written(int(target), size)

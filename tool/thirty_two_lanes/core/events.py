@@ -57,7 +57,7 @@ class Allocation(NamedTuple):
     of the first element, `strides` are bytes. `written`: may the kernel write it?
     `device`: is it on the device? `unwritten` marks its bytes that were
     never written, None where there are none. `cells` are the machine's own, to look
-    into while it waits for a listener.
+    into while it waits for a listener. `kept_at` is where the host has the memory.
     """
 
     name: str
@@ -72,6 +72,7 @@ class Allocation(NamedTuple):
     device: bool = False
     unwritten: np.ndarray | None = None
     cells: object = None
+    kept_at: int = 0
 
 
 class Warps(NamedTuple):

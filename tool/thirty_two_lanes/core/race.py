@@ -274,14 +274,7 @@ class Race:
     @property
     def facts(self) -> str:
         """The race and its two accesses, in lines of which some may be long."""
-        number = max(len(site.label) for site, _ in self.accesses)
-        texts = [len(site.text) for site, _ in self.accesses]
-        text = max((it for it in texts if it <= WIDEST_LINE), default=0)
-        lines = [
-            beside(f"  {site.label:<{number}}  {site.text:<{text}}", access)
-            for site, access in self.accesses
-        ]
-        return "\n".join([self.title, *lines])
+        return facts(self.title, self.accesses)
 
     @property
     def text(self) -> str:
@@ -290,6 +283,18 @@ class Race:
 
     def __repr__(self):
         return wrapped(self.text)
+
+
+def facts(title, accesses) -> str:
+    """What two accesses are together, and each beside its line."""
+    number = max(len(site.label) for site, _ in accesses)
+    texts = [len(site.text) for site, _ in accesses]
+    text = max((it for it in texts if it <= WIDEST_LINE), default=0)
+    lines = [
+        beside(f"  {site.label:<{number}}  {site.text:<{text}}", access)
+        for site, access in accesses
+    ]
+    return "\n".join([title, *lines])
 
 
 def below(remedy) -> str:

@@ -104,6 +104,7 @@ def _staged(argument):
         return StagedArgument(argument)
     if hasattr(argument, "gpu_data"):  # host and device share it
         return StagedArgument(np.asarray(argument))
+    argument = _untold(argument)
     if hint is cuda.In:
         return StagedArgument(argument.copy("K"), is_host=True)
     if hint is cuda.Out:
@@ -215,11 +216,19 @@ def _warn_of_lost(kernel, staged, shared):
     )
 
 
+def _untold(argument):
+    """A host array as a plain one, where it tells of its accesses."""
+    if hasattr(argument, "gpu_data"):
+        return argument
+    return getattr(argument, "untold", argument)
+
+
 def contiguous_or_refused(kernel, arguments):
     """A LaunchError for host arrays that Numba cannot copy to a GPU."""
     names = kernel.py_func.__code__.co_varnames
     for name, argument in zip(names, arguments, strict=False):
         value = argument.value if isinstance(argument, _HINTS) else argument
+        value = _untold(value)
         if type(value) is np.ndarray and not value.flags.forc:
             raise LaunchError(
                 f"argument `{name}` is not contiguous (a slice with a step, or a "

@@ -14,7 +14,6 @@ from pathlib import Path
 from thirty_two_lanes.scripts import report
 from thirty_two_lanes.scripts.github import annotations
 from thirty_two_lanes.scripts.kinds import FAULTS, KINDS, UnknownKind, kinds_in
-from thirty_two_lanes.scripts.launches import handed_to
 from thirty_two_lanes.scripts.ledger import Ledger
 from thirty_two_lanes.scripts.options import file_to_write, whole_number
 from thirty_two_lanes.scripts.program import NoProgram, run_program
@@ -74,7 +73,7 @@ def main(options) -> int:
         on_news=partial(_say_kernel, fail_on) if options.live else None,
     )
     try:
-        with handed_to(ledger.launch):
+        with ledger.judging():
             status = run_program(options.program, options.arguments, options.module)
     except NoProgram as error:
         print(f"{options.name}: {error}", file=sys.stderr)
@@ -100,6 +99,8 @@ def _report(ledger, fail_on, options):
     sys.stdout.flush()
     title = Path(options.program).name
     if options.live:
+        for entry in ledger.host_calls:
+            _say_kernel(fail_on, entry)
         report.say(report.total(ledger, fail_on))
     else:
         report.say(f"\n{report.as_lines(ledger, fail_on)}")

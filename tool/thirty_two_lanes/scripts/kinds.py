@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from thirty_two_lanes.core.errors import BarrierError, KernelIndexError
-from thirty_two_lanes.emulator.judges import JUDGES
+from thirty_two_lanes.emulator.judges import JUDGES, OF_PROGRAMS
 from thirty_two_lanes.emulator.judges.judge import Kind
 from thirty_two_lanes.emulator.report.findings import findings_of
 
@@ -16,10 +16,11 @@ OF_ERRORS = (  # a launch that ends with an error has no Run
     ),
 )
 ALL = sorted(
-    {*OF_ERRORS, *(kind for judge in JUDGES for kind in judge.kinds)},
+    {*OF_ERRORS, *(kind for judge in (*JUDGES, *OF_PROGRAMS) for kind in judge.kinds)},
     key=lambda kind: kind.rank,
 )
 KINDS = tuple(kind.name for kind in ALL)  # worst first
+OF_HOST = tuple(kind.name for judge in OF_PROGRAMS for kind in judge.kinds)
 FAULTS = tuple(kind.name for kind in ALL if kind.fault)
 NOUNS = {kind.name: kind.nouns for kind in ALL if kind.nouns}  # of one, of several
 
@@ -38,7 +39,7 @@ def kinds_in(text) -> tuple[str, ...]:
 
 def narrowed(run, kinds):
     """A Run as if only the judges of some kinds had listened to its launch."""
-    if set(kinds) == set(KINDS):
+    if set(kinds) >= set(KINDS).difference(OF_HOST):
         return run
     tables = {it.name: it.of_kinds(getattr(run, it.name), kinds) for it in JUDGES}
     return replace(run, **tables)
@@ -49,6 +50,7 @@ def classified(run) -> list:
     return [
         (kind, finding)
         for kind in KINDS
+        if kind not in OF_HOST
         for finding in findings_of(narrowed(run, (kind,)))
     ]
 

@@ -32,6 +32,7 @@ class PlainLaunch:
     blocks: tuple[int, int, int]
     threads: tuple[int, int, int]
     shared_bytes: int
+    stream: object
     plainly: object  # called with the arguments
     _begin: object = None  # called with the arguments' types
 
@@ -66,6 +67,7 @@ def handed_to(function):
             tuple(configured.griddim),
             tuple(configured.blockdim),
             configured.sharedmem,
+            configured.stream,
             partial(before, configured),
             getattr(configured, "begin", None),
         )

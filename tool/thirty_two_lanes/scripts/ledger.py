@@ -1,18 +1,22 @@
 """What the launches of a program did, by kernel: the worst run of each, and in how many
-launches each finding was seen.
+launches each finding was seen; and what its host's calls did.
 """
 
 import re
 import threading
 from collections import Counter
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from thirty_two_lanes.core.device import device
 from thirty_two_lanes.core.errors import UnsupportedError
 from thirty_two_lanes.core.source import place
+from thirty_two_lanes.emulator.host.told import host_heard_by, launched
+from thirty_two_lanes.emulator.judges import OF_PROGRAMS
 from thirty_two_lanes.emulator.report.text import found_before
 from thirty_two_lanes.scripts.kinds import FAULTS, KINDS, classified, kind_of, narrowed
+from thirty_two_lanes.scripts.launches import handed_to
 
 NAMES = re.compile("`[^`]*`")
 PLACES = re.compile(r"line \d+|`[^`]*`")  # what tells one error from another
@@ -40,24 +44,14 @@ class Stop(NamedTuple):
     site: object = None
 
 
-@dataclass
-class KernelLaunches:
-    """The launches of one kernel; a shape is the blocks and the threads of some."""
+@dataclass(kw_only=True)
+class Entry:
+    """What was found in something that has a name and a place."""
 
     kernel: str
     place: str
-    shape: tuple  # of the worst run, or of the first launch
-    code: object = None  # the kernel's
-    shapes: Counter = field(default_factory=Counter)  # launches by shape
-    judged: int = 0
-    run: object = None  # the worst
     seen: dict = field(default_factory=dict)  # sightings by kind and lines
     stops: dict = field(default_factory=dict)  # by kind and lines, too
-
-    @property
-    def launches(self) -> int:
-        """How many there are, of all shapes."""
-        return sum(self.shapes.values())
 
     @property
     def kinds(self) -> set:
@@ -83,6 +77,28 @@ class KernelLaunches:
         for it in self.seen.values():
             found[it.kind] += it.finding.count
         return found
+
+
+class HostCalls(Entry):
+    """The calls of a program's host: what they did together."""
+
+    judged = 1
+
+
+@dataclass(kw_only=True)
+class KernelLaunches(Entry):
+    """The launches of one kernel; a shape is the blocks and the threads of some."""
+
+    shape: tuple  # of the worst run, or of the first launch
+    code: object = None  # the kernel's
+    shapes: Counter = field(default_factory=Counter)  # launches by shape
+    judged: int = 0
+    run: object = None  # the worst
+
+    @property
+    def launches(self) -> int:
+        """How many there are, of all shapes."""
+        return sum(self.shapes.values())
 
     def add(self, run, kinds, shape) -> bool:
         """Add a launch that was judged; does it show anything new?"""
@@ -143,12 +159,31 @@ class Ledger:
         self.kinds, self.most = kinds, most
         self.on_launch, self.on_news = on_launch, on_news
         self.kernels, self.runs = {}, None
+        self.of_program = [(it, it.make()) for it in OF_PROGRAMS]
         self._lock = threading.Lock()
+
+    @contextmanager
+    def judging(self):
+        """Be handed each launch for a while, and hear what the host's calls do."""
+        heard = {}
+        for judge, made in self.of_program:
+            if {kind.name for kind in judge.kinds} & {*self.kinds}:
+                heard |= made.listeners()
+        host = nullcontext() if device.has_gpu or not heard else host_heard_by(heard)
+        with handed_to(self.launch), host:
+            yield
 
     def launch(self, launch, *arguments):
         """Run a launch, with all judges if it is its turn."""
+        run = None
         if launch.is_numbas_own:
-            return launch.plainly(*arguments)
+            launch.plainly(*arguments)
+        else:
+            run = self._launched(launch, *arguments)
+        launched(launch.kernel.py_func.__name__, launch.stream, arguments, run)
+
+    def _launched(self, launch, *arguments):
+        """The run of a launch, if it was judged."""
         entry, judged = self._begin(launch)
         if self.on_launch:
             self.on_launch(self, entry)
@@ -167,12 +202,15 @@ class Ledger:
                 entry.judged -= 1
             raise
         self._add(entry, run, shape)
+        return run
 
     def _begin(self, launch):
         """The entry of a launch's kernel, and whether it is judged."""
         function, shape = launch.kernel.py_func, (launch.blocks, launch.threads)
         where = place(function, function.__code__.co_firstlineno)
-        new = KernelLaunches(function.__name__, where, shape, function.__code__)
+        new = KernelLaunches(
+            kernel=function.__name__, place=where, shape=shape, code=function.__code__
+        )
         with self._lock:
             entry = self.kernels.setdefault(function.__code__, new)
             judged = self.most is None or entry.judged < self.most
@@ -203,11 +241,28 @@ class Ledger:
         if self.on_news and entry.kinds:
             self.on_news(entry)
 
-    def worst_first(self) -> list[KernelLaunches]:
-        """The kernels, the worst first; equals in the order of their first launches."""
-        entries = list(self.kernels.values())
+    @property
+    def host_calls(self) -> list[HostCalls]:
+        """What the calls of the host did, if something is wrong with them."""
+        seen = {
+            _key(kind.name, finding): Sighting(kind.name, finding, times, ())
+            for judge, made in self.of_program
+            for kind in judge.kinds
+            for finding, times in made.table()
+        }
+        if not seen:
+            return []
+        first = next(iter(seen.values())).finding.site
+        return [HostCalls(kernel="calls of the host", place=first.file, seen=seen)]
+
+    def worst_first(self) -> list[Entry]:
+        """The kernels, and the host's calls if they are wrong, the worst first; equals
+        in the order of their first launches.
+        """
+        entries = [*self.kernels.values(), *self.host_calls]
         return sorted(entries, key=lambda it: it.severity, reverse=True)
 
     def counts(self) -> Counter:
         """How many different findings of each kind there are, of all kernels."""
-        return sum((it.counts() for it in list(self.kernels.values())), Counter())
+        entries = [*self.kernels.values(), *self.host_calls]
+        return sum((it.counts() for it in entries), Counter())

@@ -13,7 +13,6 @@ from thirty_two_lanes.core.errors import shown
 from thirty_two_lanes.core.words import counted
 from thirty_two_lanes.scripts.github import annotations
 from thirty_two_lanes.scripts.kinds import FAULTS, UnknownKind, kinds_in
-from thirty_two_lanes.scripts.launches import handed_to
 from thirty_two_lanes.scripts.ledger import Ledger
 from thirty_two_lanes.scripts.report import found, kernel_as_text, launches
 from thirty_two_lanes.scripts.told import Paths, in_a_workflow, told
@@ -48,7 +47,7 @@ class PytestJudge:
         self.launches = LaunchesOfTest()
         if "emulated" in getattr(item, "fixturenames", ()):
             self.ledger.runs = self.launches.runs
-        with handed_to(self.ledger.launch):
+        with self.ledger.judging():
             return (yield)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -108,7 +107,8 @@ class PytestJudge:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item, call):
         report = yield
-        if call.when == "teardown" and self.ledger.kernels:
+        heard = self.ledger.kernels or self.ledger.host_calls
+        if call.when == "teardown" and heard:
             entries = self.ledger.kernels.values()
             kinds = self.ledger.kinds
             report.emulated = {

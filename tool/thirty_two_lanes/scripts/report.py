@@ -5,13 +5,15 @@ from html import escape
 from textwrap import indent
 
 from thirty_two_lanes.core.errors import wrapped
+from thirty_two_lanes.core.race import below, facts
 from thirty_two_lanes.core.words import counted, lowered
 from thirty_two_lanes.emulator.report.page import as_html
 from thirty_two_lanes.emulator.report.text import as_text
 from thirty_two_lanes.scripts.kinds import NOUNS
+from thirty_two_lanes.scripts.ledger import HostCalls
 from thirty_two_lanes.scripts.told import place_of_error, places_of
 
-VERSION = 1  # of the JSON file, which report.schema.json beside this file describes
+VERSION = 2  # of the JSON file, which report.schema.json beside this file describes
 STYLE = """
 body { font: 15px/1.45 system-ui, sans-serif; margin: 2em auto; max-width: 72em;
 padding: 0 1em; color: #1f2328; background: #fff }
@@ -38,6 +40,8 @@ def level_of(entry, fail_on) -> str:
 
 def heading(entry) -> str:
     """The kernel, where it is, and how often it was launched."""
+    if isinstance(entry, HostCalls):
+        return f"{entry.kernel} ({entry.place})"
     many = launches(entry.launches)
     if entry.judged < entry.launches:
         many += f", of which {entry.judged:,} judged"
@@ -65,11 +69,24 @@ def _short(sizes) -> str:
 def kernel_as_text(entry, fail_on) -> str:
     """The report of one kernel: the errors, its worst run, and what others had."""
     lines = [f"{level_of(entry, fail_on)}: {heading(entry)}"]
+    if isinstance(entry, HostCalls):
+        return "\n".join([*lines, *(indent(it, "  ") for it in _host_calls(entry))])
     lines += [indent(stop, "  ") for stop in _stops(entry)]
     if entry.run is not None:
         lines += [indent(as_text(entry.run), "  ")]
     lines += [indent(sentence, "  ") for sentence in _elsewhere(entry)]
     return "\n".join(lines)
+
+
+def _host_calls(entry) -> list[str]:
+    """What is wrong with calls of the host: both lines of each, and the remedy."""
+    told = []
+    for seen in entry.seen.values():
+        often = f" ({seen.launches:,} times)" if seen.launches > 1 else ""
+        finding = seen.finding
+        said = facts(f"{finding.what}{often}", finding.accesses)
+        told.append(wrapped(f"{said}\n{below(finding.remedy)}"))
+    return told
 
 
 def _stops(entry) -> list[str]:
@@ -115,7 +132,8 @@ def total(ledger, fail_on) -> str:
     """What was launched and found, in one sentence."""
     entries = ledger.kernels.values()
     if not entries:
-        return "No kernel was launched."
+        more = f": {found(ledger, fail_on)}" if ledger.host_calls else ""
+        return f"No kernel was launched{more}."
     number = sum(entry.launches for entry in entries)
     judged = sum(entry.judged for entry in entries)
     kernels = counted(len(entries), "kernel")
@@ -145,11 +163,14 @@ def as_page(ledger, fail_on, title) -> str:
 
 
 def _section(entry, fail_on) -> str:
-    """One kernel on the page."""
-    parts = [f"<pre>{escape(stop)}</pre>" for stop in _stops(entry)]
-    if entry.run is not None:
-        parts += [as_html(entry.run)]
-    parts += [f"<p>{escape(sentence)}</p>" for sentence in _elsewhere(entry)]
+    """One kernel on the page, or the host's calls."""
+    if isinstance(entry, HostCalls):
+        parts = [f"<pre>{escape(it)}</pre>" for it in _host_calls(entry)]
+    else:
+        parts = [f"<pre>{escape(stop)}</pre>" for stop in _stops(entry)]
+        if entry.run is not None:
+            parts += [as_html(entry.run)]
+        parts += [f"<p>{escape(sentence)}</p>" for sentence in _elsewhere(entry)]
     name = f"{level_of(entry, fail_on)}: {heading(entry)}"
     region = f"class='shape' role='region' tabindex='0' aria-label='{escape(name)}'"
     return f"<h2>{escape(name)}</h2><div {region}>{''.join(parts)}</div>"
@@ -163,7 +184,16 @@ def as_data(ledger, fail_on, title, paths) -> dict:
         "program": title,
         "failed": any(counts[kind] for kind in fail_on),
         "counts": {kind: counts[kind] for kind in ledger.kinds},
-        "kernels": [_as_data(it, fail_on, paths) for it in ledger.worst_first()],
+        "kernels": [
+            _as_data(it, fail_on, paths)
+            for it in ledger.worst_first()
+            if not isinstance(it, HostCalls)
+        ],
+        "host": [
+            _finding(sighting, paths)
+            for entry in ledger.host_calls
+            for sighting in entry.seen.values()
+        ],
     }
 
 

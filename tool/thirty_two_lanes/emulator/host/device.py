@@ -9,8 +9,14 @@ from contextlib import contextmanager
 from numba.cuda.cudadrv import driver
 
 from thirty_two_lanes.core import hardware
-from thirty_two_lanes.core.device_memory import HostPointer, Pointer, bytes_in_use
+from thirty_two_lanes.core.device_memory import (
+    HostPointer,
+    Pointer,
+    bytes_in_use,
+    pin,
+)
 from thirty_two_lanes.core.errors import LaunchError, UnsupportedError
+from thirty_two_lanes.emulator.host import told
 from thirty_two_lanes.emulator.host.attributes import MEMORY_BYTES, attribute
 from thirty_two_lanes.emulator.host.streams import Event, Stream
 
@@ -59,7 +65,6 @@ class Context:
     """What Numba needs of a CUDA context."""
 
     emulated = True
-    memalloc = Pointer.allocate
     create_stream, create_event = Stream, Event
 
     def __init__(self):
@@ -84,15 +89,21 @@ class Context:
             raise LaunchError(f"there is no device {number}: the emulator is device 0")
         return self
 
+    def memalloc(self, bytesize):
+        return _told(Pointer.allocate(bytesize))
+
     def memhostalloc(self, bytesize, mapped=False, portable=False, wc=False):
-        return HostPointer.allocate(bytesize)
+        told.wake()
+        return _told(HostPointer.allocate(bytesize))
 
     def memallocmanaged(self, bytesize, attach_global=True):
-        return HostPointer.allocate(bytesize)
+        return self.memhostalloc(bytesize)
 
     def mempin(self, owner, pointer, size, mapped=False):
         pinned = Pointer.at(driver.host_pointer(owner), size)
         pinned.host = owner  # keeps it alive
+        pin(pinned)
+        told.wake()
         return pinned
 
     def get_ipc_handle(self, memory):
@@ -104,9 +115,12 @@ class Context:
     open_ipc_handle = get_ipc_handle
 
     def synchronize(self):
+        told.ended()
+
+    def reset(self):
         pass
 
-    prepare_for_use = push = pop = reset = synchronize
+    prepare_for_use = push = pop = reset
 
     def can_access_peer(self, peer):
         return False
@@ -130,3 +144,9 @@ class Context:
     def get_memory_info(self):
         """An H200's memory, less what is allocated."""
         return driver.MemoryInfo(MEMORY_BYTES - bytes_in_use(), MEMORY_BYTES)
+
+
+def _told(memory):
+    """New memory, where another array may have been."""
+    told.allocated(memory.device_pointer_value, memory.size)
+    return memory

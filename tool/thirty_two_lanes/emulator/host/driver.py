@@ -7,10 +7,13 @@ C, pointers to them as the first arguments. A third target's calling convention 
 be one more branch of `functions`.
 """
 
+from functools import partial
+
 from numba.cuda.cudadrv import driver
 
 from thirty_two_lanes.core.device_memory import Pointer, copy, fill
 from thirty_two_lanes.core.errors import UnsupportedError
+from thirty_two_lanes.emulator.host import told
 from thirty_two_lanes.emulator.host.attributes import CUDA
 from thirty_two_lanes.emulator.host.streams import elapsed
 
@@ -56,15 +59,26 @@ def _address_range(address):
     return memory.ctypes.data, memory.size
 
 
+def _copy(way, target, source, size, *stream):
+    """A copy; the form that takes a stream is asynchronous."""
+    copy(target, source, size)
+    on = stream[0] if stream else 0
+    told.copied(way, int(target), int(source), size, on, is_async=bool(stream))
+
+
+def _fill(target, byte, size, stream=0):
+    fill(target, byte, size)
+    told.filled(int(target), size, stream)
+
+
 _DONE = {
-    "cuMemcpyHtoD": copy,
-    "cuMemcpyHtoDAsync": copy,
-    "cuMemcpyDtoH": copy,
-    "cuMemcpyDtoHAsync": copy,
-    "cuMemcpyDtoD": copy,
-    "cuMemcpyDtoDAsync": copy,
-    "cuMemsetD8": fill,
-    "cuMemsetD8Async": fill,
+    **{
+        f"cuMemcpy{way}{form}": partial(_copy, way)
+        for way in ("HtoD", "DtoH", "DtoD")
+        for form in ("", "Async")
+    },
+    "cuMemsetD8": _fill,
+    "cuMemsetD8Async": _fill,
     "cuProfilerStart": _nothing,
     "cuProfilerStop": _nothing,
 }

@@ -12,7 +12,7 @@ from numba.cuda import dispatcher as numba_dispatcher
 from numba.cuda.cudadrv import devicearray, devices, driver, runtime
 
 from thirty_two_lanes.core.device_memory import host_view, note_array_written
-from thirty_two_lanes.emulator.host import dispatch
+from thirty_two_lanes.emulator.host import dispatch, told
 from thirty_two_lanes.emulator.host import driver as answers
 from thirty_two_lanes.emulator.host.attributes import CUDA
 from thirty_two_lanes.emulator.host.device import Context
@@ -56,7 +56,7 @@ def _answer_for_the_driver(context):
 def _set_item(array, key, value, stream=0):
     """`array[key] = value` from the host; Numba would launch a kernel of its own."""
     value = host_view(value) if isinstance(value, devicearray.DeviceNDArray) else value
+    part = host_view(array)[(*key, ...) if type(key) is tuple else (key, ...)]
     host_view(array)[key] = value
-    note_array_written(
-        host_view(array)[(*key, ...) if type(key) is tuple else (key, ...)]
-    )
+    note_array_written(part)
+    told.assigned(part, value, array._default_stream(stream))

@@ -1,5 +1,5 @@
 """Streams and events where there is no GPU: everything has happened when a call
-returns.
+returns. What a GPU would still have to do, `told` tells the judge of streams.
 """
 
 import itertools
@@ -8,6 +8,8 @@ import warnings
 from contextlib import contextmanager
 
 from numba.cuda.cudadrv import driver
+
+from thirty_two_lanes.emulator.host import told
 
 _NAMES = {
     0: "<Default CUDA stream>",
@@ -23,6 +25,7 @@ class Stream(driver.Stream):
     def __init__(self, handle=None, external=False):
         self.handle = next(_handles) if handle is None else int(handle)
         self.external = external
+        told.is_heard(self)
 
     def __int__(self):
         return self.handle
@@ -35,18 +38,27 @@ class Stream(driver.Stream):
         return (0, self.handle)
 
     def synchronize(self):
-        pass
+        told.ended(self)
 
     @contextmanager
     def auto_synchronize(self):
         yield self
+        self.synchronize()
 
     def add_callback(self, callback, arg=None):
         """Call back at once: all earlier work is done."""
         try:
-            callback(self, 0, arg)
+            with told.calling_back(self):
+                callback(self, 0, arg)
         except Exception as error:
             warnings.warn(f"Exception in stream callback: {error}", stacklevel=2)
+
+    def async_done(self):
+        """What can be awaited until all earlier work is done."""
+        done, event = super().async_done(), Event()
+        event.record(self)
+        done.add_done_callback(lambda _: event.synchronize())  # before who awaits it
+        return done
 
 
 class Event(driver.Event):
@@ -57,15 +69,17 @@ class Event(driver.Event):
 
     def record(self, stream=0):
         self.handle = time.perf_counter_ns()
+        told.recorded(self, stream)
 
     def query(self):
+        told.ended(event=self)
         return True
 
     def synchronize(self):
-        pass
+        told.ended(event=self)
 
     def wait(self, stream=0):
-        pass
+        told.awaited(self, stream)
 
 
 def elapsed(start, end):

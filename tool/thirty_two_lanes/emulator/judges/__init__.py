@@ -14,6 +14,7 @@ from thirty_two_lanes.emulator.judges import (
     local_memory,
     mistakes,
     reuse,
+    streams,
     uninitialised,
     unset,
     waits,
@@ -36,6 +37,7 @@ JUDGES = (
     mistakes.JUDGE,
     races.JUDGE,
 )
+OF_PROGRAMS = (streams.JUDGE,)  # which listen to the host, from launch to launch
 
 
 def new_judges(strict=False) -> dict:

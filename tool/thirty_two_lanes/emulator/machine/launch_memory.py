@@ -118,6 +118,7 @@ class Memory:
             *(array.shape, array.strides, array.dtype),
             device=device is not None,
             unwritten=device and device.unwritten,
+            kept_at=low,
         )
 
     def emit_arguments(self, listeners):
