@@ -8,7 +8,6 @@ from thirty_two_lanes.agents.arguments import BadRequest
 from thirty_two_lanes.agents.explanations import explained
 from thirty_two_lanes.core.errors import ExplainedError
 from thirty_two_lanes.scripts.kinds import FAULTS, KINDS
-from thirty_two_lanes.scripts.launches import handed_to
 from thirty_two_lanes.scripts.ledger import Ledger
 from thirty_two_lanes.scripts.meanings import PREAMBLE, meanings
 
@@ -17,7 +16,7 @@ def found(program, folder):
     """The kinds of what a report says of a program."""
     file, ledger = folder / "program.py", Ledger()
     file.write_text(PREAMBLE + program, encoding="utf-8")
-    with handed_to(ledger.launch):
+    with ledger.judging():
         try:
             runpy.run_path(str(file))
         except ExplainedError:

@@ -18,7 +18,8 @@ TOOL = {
     "assembly": "",
     "core": "device device_memory dynamic_shared errors gc_pause hardware source",
     "emulator": "arguments",
-    "emulator.host": "attributes device dispatch driver install outside streams",
+    "emulator.host": "attributes device dispatch driver hearing install outside "
+    "streams",
     "film": "watch",
     "frontend": "kernels package_target target",
     "intrinsics": "addresses async_copies ordered_access wide_access",

@@ -11,7 +11,7 @@ from tests.emulator.report.made_by_hand import hand_made
 from tests.paths import ROOT
 from thirty_two_lanes.emulator import judges
 from thirty_two_lanes.emulator.emulation import Run
-from thirty_two_lanes.emulator.judges import JUDGES
+from thirty_two_lanes.emulator.judges import JUDGES, OF_PROGRAMS
 from thirty_two_lanes.emulator.judges.judge import Judge, Registration
 from thirty_two_lanes.emulator.report.as_dict import as_dict
 from thirty_two_lanes.scripts import kinds
@@ -42,7 +42,7 @@ def judges_in(module) -> list:
 
 def test_each_judge_is_registered_in_its_own_file():
     """And the list of all knows each registration."""
-    listed = {judge.make for judge in JUDGES}
+    listed = {judge.make for judge in (*JUDGES, *OF_PROGRAMS)}
     missing = []
     for module in modules():
         made = [it for it in vars(module).values() if isinstance(it, Registration)]
@@ -102,15 +102,15 @@ def test_no_two_judges_have_one_name():
 
 
 def test_kinds_are_asked_for_in_their_order():
-    """As the command line lists them, worst first; the first seven fail a program, and
+    """As the command line lists them, worst first; the first eight fail a program, and
     docs/SCRIPTS.md says what each is.
     """
     page = (ROOT / "docs" / "SCRIPTS.md").read_text(encoding="utf-8")
     assert (
-        "races warp bounds uninitialised unset barriers lanes mistakes signatures "
-        "same-value errors banks sectors divergence float64"
+        "races warp bounds streams uninitialised unset barriers lanes mistakes "
+        "signatures same-value errors banks sectors divergence float64"
     ).split() == list(kinds.KINDS)
-    assert kinds.KINDS[:7] == kinds.FAULTS
+    assert kinds.KINDS[:8] == kinds.FAULTS
     assert [] == [
         f"docs/SCRIPTS.md does not name the kind `{name}`: add it"
         for name in kinds.KINDS

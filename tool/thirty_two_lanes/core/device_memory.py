@@ -13,7 +13,7 @@ _allocated = weakref.WeakValueDictionary()  # address: the bytes there
 
 
 _allocations = weakref.WeakValueDictionary()  # by address, while a pointer holds it
-_pinned = weakref.WeakSet()  # pointers to arrays of the host that are pinned for a while
+_pinned = weakref.WeakSet()  # pointers to arrays of the host, for a while
 
 
 class WrittenMemory:

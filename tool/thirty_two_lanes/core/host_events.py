@@ -69,7 +69,7 @@ class Operand(NamedTuple):
     name: str = ""
 
 
-class Caller(NamedTuple):
+class CallSite(NamedTuple):
     """The line of the program that called; `array` names memory by an address in it,
     and `stream` a stream by its number, as that line would: "" where it has no name.
     """
@@ -79,7 +79,7 @@ class Caller(NamedTuple):
     stream: object
 
 
-class Operation(NamedTuple):
+class StreamOperation(NamedTuple):
     """Something is handed to a stream: what it is, in words, and its memory.
 
     `waits` says what the host waits for before the call returns: for what the stream
@@ -89,7 +89,7 @@ class Operation(NamedTuple):
     what: str
     stream: int
     operands: tuple[Operand, ...]
-    caller: Caller
+    caller: CallSite
     waits: str = ""
 
 
@@ -97,7 +97,7 @@ class HostAccess(NamedTuple):
     """The host reads or writes memory that the device may use, too."""
 
     operand: Operand
-    caller: Caller
+    caller: CallSite
 
 
 class EventRecord(NamedTuple):

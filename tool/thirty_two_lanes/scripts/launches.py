@@ -32,9 +32,9 @@ class PlainLaunch:
     blocks: tuple[int, int, int]
     threads: tuple[int, int, int]
     shared_bytes: int
-    stream: object
     plainly: object  # called with the arguments
     _begin: object = None  # called with the arguments' types
+    stream: object = 0
 
     @property
     def is_numbas_own(self) -> bool:
@@ -67,9 +67,9 @@ def handed_to(function):
             tuple(configured.griddim),
             tuple(configured.blockdim),
             configured.sharedmem,
-            configured.stream,
             partial(before, configured),
             getattr(configured, "begin", None),
+            configured.stream,
         )
         return function(launch, *arguments)
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from thirty_two_lanes.core.device import device
 from thirty_two_lanes.core.errors import UnsupportedError
 from thirty_two_lanes.core.source import place
-from thirty_two_lanes.emulator.host.told import host_heard_by, launched
+from thirty_two_lanes.emulator.host.hearing import host_heard_by, tell
 from thirty_two_lanes.emulator.judges import OF_PROGRAMS
 from thirty_two_lanes.emulator.report.text import found_before
 from thirty_two_lanes.scripts.kinds import FAULTS, KINDS, classified, kind_of, narrowed
@@ -180,7 +180,8 @@ class Ledger:
             launch.plainly(*arguments)
         else:
             run = self._launched(launch, *arguments)
-        launched(launch.kernel.py_func.__name__, launch.stream, arguments, run)
+        call = launch.kernel.py_func.__name__, launch.stream, arguments, run
+        tell("launched", *call, stream=launch.stream)
 
     def _launched(self, launch, *arguments):
         """The run of a launch, if it was judged."""

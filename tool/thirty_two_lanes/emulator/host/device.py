@@ -16,8 +16,8 @@ from thirty_two_lanes.core.device_memory import (
     pin,
 )
 from thirty_two_lanes.core.errors import LaunchError, UnsupportedError
-from thirty_two_lanes.emulator.host import told
 from thirty_two_lanes.emulator.host.attributes import MEMORY_BYTES, attribute
+from thirty_two_lanes.emulator.host.hearing import tell, wake
 from thirty_two_lanes.emulator.host.streams import Event, Stream
 
 
@@ -93,7 +93,7 @@ class Context:
         return _told(Pointer.allocate(bytesize))
 
     def memhostalloc(self, bytesize, mapped=False, portable=False, wc=False):
-        told.wake()
+        wake()
         return _told(HostPointer.allocate(bytesize))
 
     def memallocmanaged(self, bytesize, attach_global=True):
@@ -103,7 +103,7 @@ class Context:
         pinned = Pointer.at(driver.host_pointer(owner), size)
         pinned.host = owner  # keeps it alive
         pin(pinned)
-        told.wake()
+        wake()
         return pinned
 
     def get_ipc_handle(self, memory):
@@ -115,7 +115,7 @@ class Context:
     open_ipc_handle = get_ipc_handle
 
     def synchronize(self):
-        told.ended()
+        tell("ended")
 
     def reset(self):
         pass
@@ -148,5 +148,6 @@ class Context:
 
 def _told(memory):
     """New memory, where another array may have been."""
-    told.allocated(memory.device_pointer_value, memory.size)
+    if memory.size:
+        tell("allocated", memory.device_pointer_value, memory.size)
     return memory

@@ -13,8 +13,8 @@ from numba.cuda.cudadrv import driver
 
 from thirty_two_lanes.core.device_memory import Pointer, copy, fill
 from thirty_two_lanes.core.errors import UnsupportedError
-from thirty_two_lanes.emulator.host import told
 from thirty_two_lanes.emulator.host.attributes import CUDA
+from thirty_two_lanes.emulator.host.hearing import tell
 from thirty_two_lanes.emulator.host.streams import elapsed
 
 BY_POINTER = not getattr(driver, "USE_NV_BINDING", True)  # the package has no choice
@@ -63,12 +63,13 @@ def _copy(way, target, source, size, *stream):
     """A copy; the form that takes a stream is asynchronous."""
     copy(target, source, size)
     on = stream[0] if stream else 0
-    told.copied(way, int(target), int(source), size, on, is_async=bool(stream))
+    call = way, int(target), int(source), size, on, bool(stream)
+    tell("copied", *call, stream=on)
 
 
 def _fill(target, byte, size, stream=0):
     fill(target, byte, size)
-    told.filled(int(target), size, stream)
+    tell("filled", int(target), size, stream, stream=stream)
 
 
 _DONE = {

@@ -12,10 +12,11 @@ from numba.cuda import dispatcher as numba_dispatcher
 from numba.cuda.cudadrv import devicearray, devices, driver, runtime
 
 from thirty_two_lanes.core.device_memory import host_view, note_array_written
-from thirty_two_lanes.emulator.host import dispatch, told
+from thirty_two_lanes.emulator.host import dispatch
 from thirty_two_lanes.emulator.host import driver as answers
 from thirty_two_lanes.emulator.host.attributes import CUDA
 from thirty_two_lanes.emulator.host.device import Context
+from thirty_two_lanes.emulator.host.hearing import tell
 from thirty_two_lanes.emulator.host.outside import explain_calls
 
 
@@ -59,4 +60,5 @@ def _set_item(array, key, value, stream=0):
     part = host_view(array)[(*key, ...) if type(key) is tuple else (key, ...)]
     host_view(array)[key] = value
     note_array_written(part)
-    told.assigned(part, value, array._default_stream(stream))
+    stream = array._default_stream(stream)
+    tell("assigned", part, value, stream, stream=stream)

@@ -14,7 +14,7 @@ import numpy as np
 from numba.cuda import api
 from numba.cuda.cudadrv.devicearray import ManagedNDArray, MappedNDArray
 
-from thirty_two_lanes.emulator.host.told import accessed
+from thirty_two_lanes.emulator.host.hearing import tell
 
 READERS = """
 __bool__ __complex__ __contains__ __copy__ __deepcopy__ __float__ __format__ __index__
@@ -42,11 +42,11 @@ class PinnedArray(np.ndarray):
         found = np.ndarray.__getitem__(self, key)
         if isinstance(found, np.ndarray) and np.may_share_memory(found, self):
             return found  # a part of it, of which nothing is read yet
-        accessed(_part(self, key), writes=False)
+        _accessed(_part(self, key), writes=False)
         return _untold(found)
 
     def __setitem__(self, key, value):
-        accessed(_part(self, key), writes=True)
+        _accessed(_part(self, key), writes=True)
         _read([value])
         self.untold[key] = _untold(value)
 
@@ -63,15 +63,16 @@ class PinnedArray(np.ndarray):
         return out[0] if len(out) == 1 else tuple(out)
 
     def __array_function__(self, function, types, arguments, named):
-        targets = [named.get("out"), *arguments[: function in WRITING]]
+        out = named.get("out")
+        targets = [out, *arguments[: function in WRITING]]
         made = function(*_untold(arguments), **_untold(named))
         if function in ASKING:
             return made
-        if _is_part(made, self):
+        if out is None and _is_part(made, self):
             return _telling_parts(made)
         _write(targets)
         _read([*arguments[function in WRITING :], *named.values()])
-        return named["out"] if named.get("out") is not None else made
+        return made if out is None else out
 
 
 def _telling(name, writes):
@@ -80,7 +81,7 @@ def _telling(name, writes):
 
     @wraps(before)
     def method(self, *arguments, **named):
-        accessed(self.untold, writes)
+        _accessed(self.untold, writes)
         return getattr(self.untold, name)(*_untold(arguments), **_untold(named))
 
     return method
@@ -151,14 +152,19 @@ def _told_in(values):
             yield from _told_in(value)
 
 
+def _accessed(array, writes):
+    if array.size:
+        tell("accessed", array, writes)
+
+
 def _read(values):
     for array in _told_in(values):
-        accessed(array.untold, writes=False)
+        _accessed(array.untold, writes=False)
 
 
 def _write(values):
     for array in _told_in(values):
-        accessed(array.untold, writes=True)
+        _accessed(array.untold, writes=True)
 
 
 def _untold(value):

@@ -1,5 +1,5 @@
 """Streams and events where there is no GPU: everything has happened when a call
-returns. What a GPU would still have to do, `told` tells the judge of streams.
+returns. What a GPU would still have to do, `told.py` tells the judge of streams.
 """
 
 import itertools
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from numba.cuda.cudadrv import driver
 
-from thirty_two_lanes.emulator.host import told
+from thirty_two_lanes.emulator.host.hearing import tell, wake
 
 _NAMES = {
     0: "<Default CUDA stream>",
@@ -25,7 +25,7 @@ class Stream(driver.Stream):
     def __init__(self, handle=None, external=False):
         self.handle = next(_handles) if handle is None else int(handle)
         self.external = external
-        told.is_heard(self)
+        wake()
 
     def __int__(self):
         return self.handle
@@ -38,7 +38,7 @@ class Stream(driver.Stream):
         return (0, self.handle)
 
     def synchronize(self):
-        told.ended(self)
+        tell("ended", self)
 
     @contextmanager
     def auto_synchronize(self):
@@ -48,10 +48,12 @@ class Stream(driver.Stream):
     def add_callback(self, callback, arg=None):
         """Call back at once: all earlier work is done."""
         try:
-            with told.calling_back(self):
-                callback(self, 0, arg)
+            tell("called_back", self, True)
+            callback(self, 0, arg)
         except Exception as error:
             warnings.warn(f"Exception in stream callback: {error}", stacklevel=2)
+        finally:
+            tell("called_back", self, False)
 
     def async_done(self):
         """What can be awaited until all earlier work is done."""
@@ -69,17 +71,17 @@ class Event(driver.Event):
 
     def record(self, stream=0):
         self.handle = time.perf_counter_ns()
-        told.recorded(self, stream)
+        tell("recorded", self, stream)
 
     def query(self):
-        told.ended(event=self)
+        self.synchronize()
         return True
 
     def synchronize(self):
-        told.ended(event=self)
+        tell("ended", None, self)
 
     def wait(self, stream=0):
-        told.awaited(self, stream)
+        tell("awaited", self, stream)
 
 
 def elapsed(start, end):

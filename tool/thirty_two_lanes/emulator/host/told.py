@@ -1,14 +1,13 @@
 """What the host's calls tell the judge of streams: which memory, on which stream, from
-which line of the program.
+which line of the program. Each function gives what is told of one call, a topic and its
+event; `hearing.tell` calls it by its name.
 
-Somebody hears it during `host_heard_by`, and nothing is looked up at other times, nor
-before the program has a stream or memory that host and device share: until then all
-is in order. Not modelled: what kernels of Numba's own touch, and those that run plainly
-because enough were judged; streams that others than Numba make.
+Not modelled: what kernels of Numba's own touch, and those that run plainly because
+enough were judged; streams that others than Numba make.
 """
 
 import sys
-from contextlib import contextmanager
+from functools import partial
 
 import numpy as np
 from numba import cuda
@@ -21,49 +20,18 @@ from thirty_two_lanes.core.host_events import (
     LEGACY,
     PER_THREAD,
     Bytes,
-    Caller,
     Callback,
+    CallSite,
     EventRecord,
     HostAccess,
     HostWait,
     Operand,
-    Operation,
+    StreamOperation,
     StreamWait,
 )
 from thirty_two_lanes.core.source import Site, file_name, source_line
 
 OTHERS = {"numba", "numpy", "contextlib", "functools"}  # that call for a program
-_heard = {"listeners": {}, "awake": False}
-
-
-@contextmanager
-def host_heard_by(listeners):
-    """Let the host's calls be told to listeners, by topic, for a while."""
-    from thirty_two_lanes.emulator.host.noted import noted_arrays
-
-    before = dict(_heard)
-    _heard.update(listeners=listeners, awake=False)
-    try:
-        with noted_arrays():
-            yield
-    finally:
-        _heard.update(before)
-
-
-def wake():
-    """From now on calls may be out of order."""
-    _heard["awake"] = bool(_heard["listeners"])
-
-
-def is_heard(stream=0) -> bool:
-    """Does anybody hear what calls do, and does it matter?"""
-    if stream and not _heard["awake"]:
-        wake()
-    return _heard["awake"]
-
-
-def _tell(topic, event):
-    _heard["listeners"][topic](event)
 
 
 def number_of(stream) -> int:
@@ -78,8 +46,6 @@ def number_of(stream) -> int:
 
 def copied(way, target, source, size, stream, is_async):
     """A copy: "HtoD", "DtoH" or "DtoD", of the driver's two forms."""
-    if not is_heard(stream):
-        return
     target, source = (Bytes.between(it, it + size) for it in (target, source))
     host = {"HtoD": source, "DtoH": target}.get(way)
     pageable = host is not None and not is_pinned(int(host.first[0]))
@@ -89,39 +55,37 @@ def copied(way, target, source, size, stream, is_async):
     waits = "after" if way == "DtoH" and (pageable or not is_async) else ""
     if way == "HtoD" and not is_async:
         waits = "before" if pageable else "after"
-    _operate("the copy", stream, operands, waits)
+    return _submitted("the copy", stream, operands, waits)
 
 
 def filled(target, size, stream):
     """Memory is set to a byte."""
-    if is_heard(stream):
-        written = Operand(Bytes.between(target, target + size), True)
-        _operate("the memset", stream, [written])
+    written = Operand(Bytes.between(target, target + size), True)
+    return _submitted("the memset", stream, [written])
 
 
 def assigned(array, value, stream):
     """The host assigns to a part of a device array, by a kernel of Numba's."""
-    if is_heard(stream) and array.size:
-        operands = [Operand(Bytes.of(array), True)]
-        if isinstance(value, np.ndarray) and value.size:
-            operands.append(Operand(Bytes.of(value), False))
-        _operate("the assignment", stream, operands, "" if stream else "after")
+    given = [(array, True), (value, False)]
+    arrays = [it for it in given if isinstance(it[0], np.ndarray) and it[0].size]
+    operands = [Operand(Bytes.of(array), writes) for array, writes in arrays]
+    waits = "" if stream else "after"
+    return _submitted("the assignment", stream, operands, waits)
 
 
 def launched(name, stream, arguments, run):
     """A launch, and what it touched if it was judged: its run says."""
-    if not is_heard(stream):
-        return
     number, copies, waits = number_of(stream), [], ""
     for array, back, there in _host_arrays(arguments):
         if array.size and is_pinned(array.ctypes.data):
             touched = Bytes.of(array)
-            copies += [Operand(touched, False)] * there + [Operand(touched, True)] * back
+            ways = [False] * there + [True] * back
+            copies += [Operand(touched, writes) for writes in ways]
             waits = "after" if back and number == LEGACY else waits
         elif back:
             waits = "after"
     touched = _touched(run, [it.bytes for it in copies]) if run is not None else []
-    _operate(f"the launch of `{name}`", stream, [*touched, *copies], waits)
+    return _submitted(f"the launch of `{name}`", stream, [*touched, *copies], waits)
 
 
 def _host_arrays(arguments):
@@ -162,64 +126,49 @@ def _of_tally(tally, moved):
     return Bytes.merged(np.concatenate(starts), np.concatenate(ends))
 
 
-def _operate(what, stream, operands, waits=""):
-    operation = Operation(what, number_of(stream), tuple(operands), _caller(), waits)
-    _tell("operation", operation)
+def _submitted(what, stream, operands, waits=""):
+    facts = what, number_of(stream), tuple(operands), _call_site(), waits
+    return "operation", StreamOperation(*facts)
 
 
 def accessed(array, writes):
     """The host reads or writes an array that the device may use."""
-    if is_heard() and array.size:
-        operand = Operand(Bytes.of(array), writes)
-        _tell("access", HostAccess(operand, _caller()))
+    return "access", HostAccess(Operand(Bytes.of(array), writes), _call_site())
 
 
 def recorded(event, stream):
     """An event is recorded on a stream."""
-    if is_heard(stream):
-        _tell("record", EventRecord(event, number_of(stream)))
+    return "record", EventRecord(event, number_of(stream))
 
 
 def awaited(event, stream):
     """A stream waits for an event."""
-    if is_heard(stream):
-        _tell("wait", StreamWait(event, number_of(stream)))
+    return "wait", StreamWait(event, number_of(stream))
 
 
 def ended(stream=None, event=None):
     """The host has waited for a stream, for an event, or for all."""
-    if is_heard():
-        number = None if stream is None else number_of(stream)
-        _tell("end", HostWait(number, event))
+    return "end", HostWait(stream if stream is None else number_of(stream), event)
 
 
-@contextmanager
-def calling_back(stream):
-    """A stream calls the host back."""
-    heard = is_heard()
-    if heard:
-        _tell("callback", Callback(number_of(stream), True))
-    try:
-        yield
-    finally:
-        if heard:
-            _tell("callback", Callback(number_of(stream), False))
+def called_back(stream, begins):
+    """A stream calls the host back, or has done so."""
+    return "callback", Callback(number_of(stream), begins)
 
 
 def allocated(address, size):
     """Memory is a new array's."""
-    if is_heard() and size:
-        _tell("allocation", Bytes.between(address, address + size))
+    return "allocation", Bytes.between(address, address + size)
 
 
-def _caller() -> Caller:
+def _call_site() -> CallSite:
     """The program's line that called, and what it calls arrays and streams."""
     frame, others = sys._getframe(1), OTHERS | PACKAGES
     while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in others:
         frame = frame.f_back
     path, line = frame.f_code.co_filename, frame.f_lineno
     site = Site(file_name(path), line, source_line(path, line), path=path)
-    return Caller(site, lambda at: _array_at(frame, at), lambda it: _stream(frame, it))
+    return CallSite(site, partial(_array_at, frame), partial(_stream, frame))
 
 
 def _named(frame):

@@ -1,6 +1,6 @@
-"""Stream order: two accesses of memory, of which one writes and which nothing orders: of
-operations on different streams, or of the host and an operation that it did not wait
-for.
+"""Stream order: two accesses of memory, of which one writes and which nothing orders.
+They are of operations on different streams, or of the host and an operation that it
+did not wait for.
 
 It listens to a whole program, not to a launch: to `core/host_events.py`. The values are
 those of the order in which the program calls, so nothing goes wrong here; a GPU may
@@ -13,7 +13,7 @@ early. No tool of NVIDIA's reports this of Numba's programs. Not modelled: what
 import threading
 from typing import NamedTuple
 
-from thirty_two_lanes.core.host_events import LEGACY, Operation
+from thirty_two_lanes.core.host_events import LEGACY, StreamOperation
 from thirty_two_lanes.core.source import Site
 from thirty_two_lanes.core.words import Finding
 from thirty_two_lanes.emulator.judges.judge import Kind, Registration
@@ -37,10 +37,8 @@ class Touch(NamedTuple):
 
     def is_told_by(self, other) -> bool:
         """Is whatever meets it a hazard with a later one, too?"""
-        bytes, writes, _ = self.operand
-        return (other.operand.writes or not writes) and other.operand.bytes.covers(
-            bytes
-        )
+        mine, its = self.operand, other.operand
+        return (its.writes or not mine.writes) and its.bytes.covers(mine.bytes)
 
     @property
     def does(self) -> str:
@@ -55,7 +53,7 @@ class StreamOrder:
         self.clocks, self.touches = StreamClocks(), []
         self.found = {}  # by what is the same: a finding, and how often it was made
         self.within = []  # streams that call the host back
-        self.too_early = {}  # by stream, the last operation that the host met
+        self.met = {}  # the clock of the host, had it waited for all that it met
         self._lock = threading.RLock()
 
     def listeners(self) -> dict:
@@ -72,7 +70,7 @@ class StreamOrder:
         return {topic: self._alone(f) for topic, f in listeners.items()}
 
     def table(self) -> tuple:
-        """Each hazard and how often it was met, in the order in which they were found."""
+        """Each hazard in the order of being found, and how often it was met."""
         return tuple(self.found.values())
 
     def _alone(self, function):
@@ -89,8 +87,7 @@ class StreamOrder:
         for operand in it.operands:
             own = it.stream, clock[it.stream]
             touch = Touch(operand, it.what, it.caller.site, *own)
-            for first in self._meet(touch, clock, it.caller):
-                join(clock, {first.stream: first.number})
+            self._meet(touch, clock, it.caller)
             self._keep(touch, clock)
         self.clocks.follow(it.stream, clock)
         if it.waits == "after":
@@ -98,22 +95,20 @@ class StreamOrder:
 
     def _access(self, it):
         if self.within:  # the stream waits until its callback has returned
-            what = "a callback"
-            operands = (it.operand,)
-            return self._operation(
-                Operation(what, self.within[-1], operands, it.caller)
-            )
+            facts = "a callback", self.within[-1], (it.operand,), it.caller
+            return self._operation(StreamOperation(*facts))
         touch = Touch(it.operand, "the host", it.caller.site)
-        known = {**self.clocks.host}
-        join(known, self.too_early)
-        for first in self._meet(touch, known, it.caller):
-            join(self.too_early, {first.stream: first.number})
+        join(self.met, self.clocks.host)
+        self._meet(touch, self.met, it.caller)
 
     def _end(self, it):
         self._waited(it.stream, it.event)
 
     def _callback(self, it):
-        self.within.append(it.stream) if it.begins else self.within.pop()
+        if it.begins:
+            self.within.append(it.stream)
+        elif self.within:
+            self.within.pop()
 
     def _waited(self, stream=None, event=None):
         """The host waited: all that follows comes after what has ended."""
@@ -135,20 +130,18 @@ class StreamOrder:
         ]
         self.touches.append(touch)
 
-    def _meet(self, touch, clock, caller) -> list:
-        """Find what an access meets that is not before it."""
-        met = []
-        for first in self.touches:
+    def _meet(self, touch, clock, caller):
+        """Find what an access meets that is not before it; it is so from now on."""
+        for first in reversed(self.touches):
             if first.is_before(clock):
                 continue
             if first.operand.writes or touch.operand.writes:
                 at = first.operand.bytes.shared_with(touch.operand.bytes)
                 if at is not None:
-                    met.append(first)
+                    join(clock, {first.stream: first.number})
                     found = hazard(first, touch, caller, at)
                     before, count = self.found.get(found.same, (found, 0))
                     self.found[found.same] = before, count + 1
-        return met
 
 
 def hazard(first, second, caller, address) -> Finding:
