@@ -1,6 +1,7 @@
 """Writes the page that says how far the emulator and the hardware agree."""
 
 from collections import Counter
+from pathlib import Path
 
 from lessons.publishing.convert import lessons_of
 from tests.on_gpu import agreement, data_path, special_numbers
@@ -13,6 +14,7 @@ HEAD = """\
 Written by `python -m tests.on_gpu.agreement` from what was recorded on a GPU; the tests
 hold the emulator to the same recordings, where there is no GPU.
 """
+STREAMS = Path(__file__).with_name("streams.md")  # its rules of streams
 NOTHING = {
     "sanitizer": "compute-sanitizer has not been asked yet. On a machine with a GPU:",
     "counters": "Nsight Compute has not been asked yet. On a machine with a GPU:",
@@ -97,7 +99,7 @@ TAIL = """\
 def page():
     """The whole page."""
     parts = counters_part(), data_path_part(), races_part(), others_part()
-    parts += (numbers_part(),)
+    parts += numbers_part(), STREAMS.read_text(encoding="utf-8")
     return "\n".join([HEAD, *parts, TAIL])
 
 

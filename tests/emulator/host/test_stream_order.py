@@ -11,6 +11,8 @@ import pytest
 from numba import cuda
 
 from helpers import device
+from tests.on_gpu.stream_cases import AFTER, CASES, Arrays
+from tests.paths import ROOT
 from tests.scripts.programs import run_here, written
 from tests.specimens import stream_pipelines, stream_programs
 from tests.specimens.stream_programs import RIGHT, WRONG
@@ -249,6 +251,13 @@ def test_a_look_that_touches_no_element_is_no_access(does):
     assert [] == with_a_copy(does, "writes")[1]
 
 
+def test_the_page_has_the_rules():
+    """As `python -m tests.on_gpu.agreement` writes it."""
+    rules = (ROOT / "tests/on_gpu/streams.md").read_text(encoding="utf-8")
+
+    assert rules in (ROOT / "docs/AGREEMENT.md").read_text(encoding="utf-8")
+
+
 def test_what_numpy_does_not_say_is_not_seen():
     """`docs/AGREEMENT.md` lists it."""
     for does in (np.array, np.asarray, memoryview):
@@ -269,3 +278,12 @@ def test_values_are_those_of_a_program_that_is_not_judged():
     for program in [*RIGHT, *WRONG]:
         plainly, heard = program(), judged(program)[0]
         assert np.array_equal(plainly, heard) or plainly is heard is None
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_cases_for_a_gpu_race_here_as_they_are_labelled(case):
+    """`tests/on_gpu/test_streams.py` asks a GPU for the values."""
+    found, ledger = judged(lambda: case.program(Arrays(), 1))
+
+    assert case.races == bool(hazards(ledger))
+    assert AFTER == found

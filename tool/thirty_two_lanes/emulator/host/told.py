@@ -7,7 +7,7 @@ enough were judged; streams that others than Numba make.
 """
 
 import sys
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 from numba import cuda
@@ -166,9 +166,13 @@ def _call_site() -> CallSite:
     frame, others = sys._getframe(1), OTHERS | PACKAGES
     while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in others:
         frame = frame.f_back
-    path, line = frame.f_code.co_filename, frame.f_lineno
-    site = Site(file_name(path), line, source_line(path, line), path=path)
+    site = _site(frame.f_code.co_filename, frame.f_lineno)
     return CallSite(site, partial(_array_at, frame), partial(_stream, frame))
+
+
+@lru_cache
+def _site(path, line) -> Site:
+    return Site(file_name(path), line, source_line(path, line), path=path)
 
 
 def _named(frame):
