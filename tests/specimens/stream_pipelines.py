@@ -11,6 +11,7 @@ from tests.specimens.stream_programs import (
     BLOCKS,
     THREADS,
     N,
+    copied,
     pinned,
     right,
     streams,
@@ -138,6 +139,21 @@ def a_pageable_argument_is_there_when_the_launch_returns():
     (s,), h = streams(1), np.ones(N, np.float32)
     twice[BLOCKS, THREADS, s](h)
     return h.mean()
+
+
+@right
+def what_is_only_in_or_out_is_each_launchs_own():
+    both, h, out = streams(), np.ones(N, np.float32), np.zeros(N, np.float32)
+    for s in both:
+        copied[BLOCKS, THREADS, s](cuda.In(h), cuda.Out(out))
+    return out.sum()
+
+
+@wrong
+def a_pinned_array_that_is_only_in_is_changed_at_once():
+    (s,), h, out = streams(1), pinned(), cuda.device_array(N, np.float32)
+    copied[BLOCKS, THREADS, s](cuda.In(h), out)  # first
+    h[0] = 2  # second
 
 
 @right

@@ -84,7 +84,7 @@ def launched(name, stream, arguments, run):
             waits = "after" if back and number == LEGACY else waits
         elif back:
             waits = "after"
-    touched = _touched(run, [it.bytes for it in copies]) if run is not None else []
+    touched = _touched(run, list(_on_device(arguments))) if run is not None else []
     return _submitted(f"the launch of `{name}`", stream, [*touched, *copies], waits)
 
 
@@ -102,16 +102,25 @@ def _host_arrays(arguments):
 _HINTS = (cuda.In, cuda.Out, cuda.InOut)
 
 
-def _touched(run, copied):
-    """What a launch did to memory of the device, by argument."""
+def _on_device(arguments):
+    """Where the arrays of a launch begin that are on the device before it."""
+    for argument in arguments:
+        if isinstance(argument, tuple):
+            yield from _on_device(argument)
+        elif hasattr(argument, "__cuda_array_interface__"):
+            yield argument.__cuda_array_interface__["data"][0]
+
+
+def _touched(run, starts):
+    """What a launch did to memory of the device that is not its own, by argument."""
     for name, traffic in run.reuse.items():
-        if not traffic.allocation.device:
-            continue
-        for tally, writes in ((traffic.loaded, False), (traffic.stored, True)):
-            moved = traffic.allocation.kept_at - traffic.allocation.start
-            touched = _of_tally(tally, moved)
-            if touched and not any(it.shared_with(touched) for it in copied):
-                yield Operand(touched, writes, name)
+        memory = traffic.allocation
+        ends = memory.kept_at, memory.kept_at + memory.size
+        if any(ends[0] <= start < ends[1] for start in starts):
+            for tally, writes in ((traffic.loaded, False), (traffic.stored, True)):
+                touched = _of_tally(tally, memory.kept_at - memory.start)
+                if touched:
+                    yield Operand(touched, writes, name)
 
 
 def _of_tally(tally, moved):
