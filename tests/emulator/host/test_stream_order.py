@@ -14,13 +14,15 @@ from helpers import device
 from tests.on_gpu.stream_cases import AFTER, CASES, Arrays
 from tests.paths import ROOT
 from tests.scripts.programs import run_here, written
+from tests.scripts.test_plugin import pytest_says
 from tests.specimens import stream_pipelines, stream_programs
 from tests.specimens.stream_programs import RIGHT, WRONG
+from thirty_two_lanes.agents.answers import answer_of
 from thirty_two_lanes.emulator.host import told
 from thirty_two_lanes.emulator.host.noted import PinnedArray
 from thirty_two_lanes.scripts.kinds import FAULTS
 from thirty_two_lanes.scripts.ledger import Ledger
-from thirty_two_lanes.scripts.report import as_lines
+from thirty_two_lanes.scripts.report import as_lines, as_page
 
 pytestmark = pytest.mark.skipif(device.has_gpu, reason="the GPU itself answers here")
 MARK = re.compile(r"# (first|second)( \w)?$")
@@ -78,6 +80,37 @@ def test_the_report_has_both_lines_and_the_remedy():
     assert "d = cuda.to_device(h, stream=s) # first the copy on `s` writes" in said
     assert "Let one wait for the other: `event.record(s)` behind line " in said
     assert "1 kernel, 1 launch: 1 stream hazard." in said
+    page = " ".join(as_page(ledger, FAULTS, "title").split())
+    assert "wrong: calls of the host (stream_programs.py)" in page
+    assert "the launch of `twice` on `other` reads it" in page
+    (found,) = [it for it in answer_of(ledger)["findings"] if it["kind"] == "streams"]
+    assert ["wrong", 2] == [found["level"], len(found["places"])]
+
+
+def test_a_test_fails_for_its_streams(tmp_path):
+    """With `pytest --emulate`, and only where nothing orders them."""
+    source = inspect.getsource(stream_programs)
+    names = "two_streams_share_an_array", "two_streams_with_an_event_between"
+    for name in names:
+        source = source.replace(f"def {name}(", f"def test_{name}(")
+    (tmp_path / "test_streams.py").write_text(source, encoding="utf-8")
+
+    tool = str(ROOT / "tool")
+    said = pytest_says(tmp_path, "--emulate", "-q", path=tool).stdout
+
+    assert "1 failed, 1 passed" in said
+    assert "test_streams.py::test_two_streams_share_an_array: 1 stream hazard" in said
+
+
+def test_no_lesson_has_a_stream_or_shared_memory():
+    """So none is heard, and none has a new finding."""
+    calls = re.compile(r"^[^#]*\bcuda\.(stream|pinned|mapped|managed)", re.MULTILINE)
+    texts = [
+        it.read_text(encoding="utf-8") for it in (ROOT / "lessons").glob("[0-9]*.py")
+    ]
+
+    assert 20 < len(texts)
+    assert [] == [found for text in texts for found in calls.findall(text)]
 
 
 def test_a_loop_is_told_once_with_its_number():
