@@ -14,7 +14,7 @@ HEAD = """\
 Written by `python -m tests.on_gpu.agreement` from what was recorded on a GPU; the tests
 hold the emulator to the same recordings, where there is no GPU.
 """
-STREAMS = Path(__file__).with_name("streams.md")  # its rules of streams
+STREAMS = Path(__file__).with_name("streams") / "rules.md"  # its rules of streams
 NOTHING = {
     "sanitizer": "compute-sanitizer has not been asked yet. On a machine with a GPU:",
     "counters": "Nsight Compute has not been asked yet. On a machine with a GPU:",

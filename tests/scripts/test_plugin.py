@@ -1,6 +1,7 @@
 """`pytest --emulate`: a test fails in which a launch is wrong, whatever it asserts."""
 
 import contextlib
+import inspect
 import io
 import os
 import re
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.paths import ROOT
+from tests.specimens import stream_programs
 
 PLUGIN = ("-p", "pytest_thirty_two_lanes")
 NO_SETTINGS = ("-p", "no:cacheprovider", "-c", os.devnull)
@@ -267,3 +269,18 @@ def test_tests_keep_their_own_module_helpers(tmp_path):
 
     assert 0 == said.returncode, said.stderr
     assert "1 passed" in said.stdout
+
+
+def test_a_test_fails_for_its_streams(tmp_path):
+    """With `pytest --emulate`, and only where nothing orders them."""
+    source = inspect.getsource(stream_programs)
+    names = "two_streams_share_an_array", "two_streams_with_an_event_between"
+    for name in names:
+        source = source.replace(f"def {name}(", f"def test_{name}(")
+    (tmp_path / "test_streams.py").write_text(source, encoding="utf-8")
+
+    tool = str(ROOT / "tool")
+    said = pytest_says(tmp_path, "--emulate", "-q", path=tool).stdout
+
+    assert "1 failed, 1 passed" in said
+    assert "test_streams.py::test_two_streams_share_an_array: 1 stream hazard" in said

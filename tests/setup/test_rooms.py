@@ -66,7 +66,7 @@ def test_no_module_imports_a_test_module():
 def test_only_on_gpu_needs_a_gpu():
     """The marker `gpu` appears in no other room."""
     marked = {
-        file.parent.name
+        file.relative_to(ROOT / "tests").parts[0]
         for file in MODULES
         if "pytest.mark." + "gpu" in file.read_text(encoding="utf-8")
     }

@@ -11,10 +11,9 @@ import pytest
 from numba import cuda
 
 from helpers import device
-from tests.on_gpu.stream_cases import AFTER, CASES, Arrays
+from tests.on_gpu.streams.cases import AFTER, CASES, Arrays
 from tests.paths import ROOT
 from tests.scripts.programs import run_here, written
-from tests.scripts.test_plugin import pytest_says
 from tests.specimens import stream_pipelines, stream_programs
 from tests.specimens.stream_programs import RIGHT, WRONG
 from thirty_two_lanes.agents.answers import answer_of
@@ -85,21 +84,6 @@ def test_the_report_has_both_lines_and_the_remedy():
     assert "the launch of `twice` on `other` reads it" in page
     (found,) = [it for it in answer_of(ledger)["findings"] if it["kind"] == "streams"]
     assert ["wrong", 2] == [found["level"], len(found["places"])]
-
-
-def test_a_test_fails_for_its_streams(tmp_path):
-    """With `pytest --emulate`, and only where nothing orders them."""
-    source = inspect.getsource(stream_programs)
-    names = "two_streams_share_an_array", "two_streams_with_an_event_between"
-    for name in names:
-        source = source.replace(f"def {name}(", f"def test_{name}(")
-    (tmp_path / "test_streams.py").write_text(source, encoding="utf-8")
-
-    tool = str(ROOT / "tool")
-    said = pytest_says(tmp_path, "--emulate", "-q", path=tool).stdout
-
-    assert "1 failed, 1 passed" in said
-    assert "test_streams.py::test_two_streams_share_an_array: 1 stream hazard" in said
 
 
 def test_no_lesson_has_a_stream_or_shared_memory():
@@ -286,7 +270,7 @@ def test_a_look_that_touches_no_element_is_no_access(does):
 
 def test_the_page_has_the_rules():
     """As `python -m tests.on_gpu.agreement` writes it."""
-    rules = (ROOT / "tests/on_gpu/streams.md").read_text(encoding="utf-8")
+    rules = (ROOT / "tests/on_gpu/streams/rules.md").read_text(encoding="utf-8")
 
     assert rules in (ROOT / "docs/AGREEMENT.md").read_text(encoding="utf-8")
 
@@ -315,7 +299,7 @@ def test_values_are_those_of_a_program_that_is_not_judged():
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_cases_for_a_gpu_race_here_as_they_are_labelled(case):
-    """`tests/on_gpu/test_streams.py` asks a GPU for the values."""
+    """`tests/on_gpu/streams` asks a GPU for the values."""
     found, ledger = judged(lambda: case.program(Arrays(), 1))
 
     assert case.races == bool(hazards(ledger))

@@ -3,8 +3,8 @@
 import pytest
 
 from helpers import device
-from tests.on_gpu.stream_cases import AFTER, BEFORE, CASES, Arrays, later, taken
-from tests.on_gpu.stream_cases import N as SIZE
+from tests.on_gpu.streams.cases import AFTER, BEFORE, CASES, Arrays, later, taken
+from tests.on_gpu.streams.cases import N as SIZE
 
 pytestmark = [
     pytest.mark.gpu,

@@ -1,7 +1,7 @@
 """Programs with streams, of which the emulator says that a GPU may show an old value,
 or never does: each begins with a kernel that takes long, and looks while it runs.
 
-`python -m pytest tests/on_gpu/test_streams.py` asks the GPU.
+`python -m pytest tests/on_gpu/streams` asks the GPU.
 """
 
 from typing import NamedTuple
