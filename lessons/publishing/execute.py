@@ -21,6 +21,7 @@ from nbclient.exceptions import (
     DeadKernelError,
 )
 
+from lessons.publishing import warm
 from lessons.publishing.convert import named_cells
 from lessons.publishing.errors import LessonError
 
@@ -58,6 +59,7 @@ async def kernel(folder, root, startup=""):
         connection_file=str(folder / "kernel.json"),
         transport=transport(folder),
     )
+    manager.kernel_spec.metadata.update(warm.metadata())
     empty = folder / "empty"
     empty.mkdir()
     env = environment(folder, root) | {"PYTHONSTARTUP": str(first)}
@@ -121,7 +123,9 @@ async def run_cell(runner, index, name, limit_s):
     except CellExecutionError as error:
         raise LessonError(f"{name}{failing_line(cell, error)}") from None
     except CellTimeoutError:
-        raise LessonError(f"{name} was still running after {limit_s} s") from None
+        raise LessonError(
+            f"{name} was still running after {limit_s} s"
+        ) from None
     except DeadKernelError:
         # nbclient takes Ctrl-C for a death
         if asyncio.current_task().cancelling():
