@@ -32,6 +32,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # what these files make once for all of their tests, a second worker would make again
 SHARED = {
+    "tests/pictures/test_svg.py": "the figures",
+    "tests/plotting/test_contrast.py": "the figures",
+    "tests/plotting/test_looked_at.py": "the figures",
+    "tests/plotting/test_paper.py": "the figures",
     "tests/lessons/site/test_site.py": "the site",
     "tests/lessons/site/test_site_in_a_browser.py": "the site",
 }

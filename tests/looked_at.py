@@ -21,7 +21,7 @@ from tests.assembly.recordings import NAMES as ASSEMBLIES
 from tests.assembly.recordings import said_of
 from tests.film.kernels import films
 from tests.paths import RECORDED
-from tests.plotting.figures import pictures
+from tests.plotting.figures import drawn
 
 FILE = RECORDED / "looked_at.json"
 AGAIN = "look at it (`python -m tests.looked_at`), and keep it (`--write`)"
@@ -29,7 +29,7 @@ AGAIN = "look at it (`python -m tests.looked_at`), and keep it (`--write`)"
 
 def of_figure(name) -> list[str]:
     """The images of a figure's function, whose sentences are within."""
-    return [it.svg() for it in pictures(name)]
+    return [svg for _, svg in drawn(name)]
 
 
 def of_film(name) -> list[str]:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from helpers import plotting
-from tests.plotting.figures import pictures
+from tests.plotting.figures import drawn
 from thirty_two_lanes.core import style
 
 COLOUR = re.compile(r"(?<!\()#\w{6}")
@@ -40,14 +40,14 @@ def texts(figure):
 
 
 @pytest.fixture(scope="module", params=plotting.__all__)
-def drawn(request):
+def figure(request):
     """The pictures of a figure's function, each with its SVG."""
-    return [(it, it.svg()) for it in pictures(request.param)]
+    return drawn(request.param)
 
 
-def test_each_text_is_a_text_and_each_look_is_shared(drawn):
+def test_each_text_is_a_text_and_each_look_is_shared(figure):
     """Every class has a rule, every address an element, every element one name."""
-    for picture, svg in drawn:
+    for picture, svg in figure:
         root = ElementTree.fromstring(svg)
         said = {it.text.replace("\u00a0", " ") for it in root.iter(f"{SPACE}text")}
         named = [it.get("id") for it in root.iter() if it.get("id")]
@@ -58,11 +58,11 @@ def test_each_text_is_a_text_and_each_look_is_shared(drawn):
         assert len(named) == len(set(named))
 
 
-def test_each_colour_has_a_dark_one(drawn):
+def test_each_colour_has_a_dark_one(figure):
     """Behind a colour stands the same one for a light page beside another for a dark
     one; whoever cannot read that goes by the first.
     """
-    for _, svg in drawn:
+    for _, svg in figure:
         plain, themed = rules(svg)
         for name, rule in plain.items():
             pairs = BOTH.findall(themed[name])

@@ -1,5 +1,7 @@
 """A call of each figure, with all that it can draw; what tests ask a figure."""
 
+from functools import cache
+
 import numpy as np
 
 from helpers import plotting
@@ -143,10 +145,19 @@ FIGURES = {
 }
 
 
+@cache
+def drawn(name):
+    """What a figure's function draws here, each picture with its SVG: once for all
+    tests of a worker.
+    """
+    pictures = FIGURES[name]()
+    each = pictures if isinstance(pictures, list) else [pictures]
+    return [(it, it.svg()) for it in each]
+
+
 def pictures(name):
-    """What a figure's function draws here."""
-    drawn = FIGURES[name]()
-    return drawn if isinstance(drawn, list) else [drawn]
+    """The pictures, laid out."""
+    return [picture for picture, _ in drawn(name)]
 
 
 def written(ax, left, top, rows, cols):

@@ -16,7 +16,6 @@ ROUNDING = 0.5  # of a pixel
 def test_no_text_is_cut_off_where_the_layout_was_made_for_the_svg(name):
     """Letters that are moved to whole pixels would be wider in the PNG."""
     for picture in pictures(name):
-        picture.svg()
         assert [] == beyond(picture.figure)
 
 
