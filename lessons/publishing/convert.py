@@ -47,10 +47,14 @@ def notebook_path(root, lesson):
 
 def convert(lesson):
     """The notebook of a lesson, not yet run."""
+    return deepcopy(converted(lesson.read_text("utf-8")))
+
+
+@lru_cache(maxsize=64)  # each page is asked for by those that name it, too
+def converted(text):
+    """The notebook of a lesson's text: not to be changed, since it is given again."""
     repeats = Counter()
-    cells = [
-        canonical_cell(cell, repeats) for cell in parsed(lesson.read_text("utf-8"))
-    ]
+    cells = [canonical_cell(cell, repeats) for cell in parsed(text)]
     below_the_title(cells)
     return v4.new_notebook(cells=cells, metadata=deepcopy(METADATA))
 
@@ -62,9 +66,8 @@ def below_the_title(cells):
         first.metadata["slideshow"] = {"slide_type": "subslide"}
 
 
-@lru_cache(maxsize=32)
 def parsed(text):
-    """The cells of a lesson's text: not to be changed, since they are given again."""
+    """The cells of a lesson's text."""
     cells = jupytext.reads(text, fmt="py:percent").cells
     return [part for cell in cells for part in parts(cell)]
 

@@ -4,6 +4,7 @@ run from top to bottom.
 
 import re
 import shutil
+from functools import cache
 from pathlib import Path
 
 import nbformat
@@ -32,6 +33,7 @@ from lessons.publishing.convert import convert, lessons_of
 from lessons.publishing.execute import complete, execute
 
 LESSONS = with_exercises(ROOT, lessons_of(ROOT))
+SEED = 2027
 STEM = "12_coalescing"
 KINDS = "assignments", "solutions"
 KEYS = {*"schema_version grade_id cell_type grade locked solution task".split()}
@@ -50,13 +52,19 @@ def cells_of(notebook):
     return {cell.id: cell for cell in notebook.cells}
 
 
+@cache
+def made(lesson, seed=None, solved=False):
+    """An assignment that tests only read."""
+    return assignment(ROOT, lesson, seed, solved=solved)
+
+
 @each_lesson
 def test_an_assignment_gives_no_answer_away(lesson):
     """Nothing but what is given stands in its cells, and nothing has been run."""
-    notebook = assignment(ROOT, lesson, 2027)
+    notebook = made(lesson, SEED)
     shown = "\n".join(cell.source for cell in notebook.cells)
 
-    for task in tasks_of(lesson, 2027):
+    for task in tasks_of(lesson, SEED):
         given = cells_of(notebook)[f"{task.name}-answer"].source
         if isinstance(task, Write):
             assert task.given_text == given
@@ -90,8 +98,8 @@ def test_a_lesson_names_exercises_that_its_assignment_has(lesson):
 @each_lesson
 def test_nbgrader_knows_each_cell_and_all_points(lesson):
     """Statements and checks are locked, answers are not; points add up."""
-    tasks = tasks_of(lesson)
-    cells = cells_of(assignment(ROOT, lesson, solved=True))
+    tasks = tasks_of(lesson, SEED)
+    cells = cells_of(made(lesson, SEED, solved=True))
     marked = {
         name: cell.metadata.nbgrader
         for name, cell in cells.items()
@@ -112,7 +120,7 @@ def test_nbgrader_knows_each_cell_and_all_points(lesson):
 @each_lesson
 def test_an_assignment_has_the_cells_of_its_solution(lesson):
     """What a course releases and what it is graded by differ in answers alone."""
-    given, solved = (assignment(ROOT, lesson, 5, solved=it) for it in (False, True))
+    given, solved = (made(lesson, SEED, solved=it) for it in (False, True))
     given, solved = cells_of(given), cells_of(solved)
 
     assert given.keys() == {it for it in solved if not it.endswith("-rubric")}
@@ -124,7 +132,7 @@ def test_an_assignment_has_the_cells_of_its_solution(lesson):
 def test_links_lead_to_notebooks(lesson):
     """From notebooks/assignments/, and from work/assignments-2027/ as well."""
     for solved in (False, True):
-        intro = assignment(ROOT, lesson, solved=solved).cells[0].source
+        intro = made(lesson, SEED, solved=solved).cells[0].source
 
         assert [lesson.stem] == re.findall(r"\]\(\.\./(\w+)\.ipynb\)", intro)
 
