@@ -32,12 +32,18 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 # what these files make once for all of their tests, a second worker would make again
 SHARED = {
+    "tests/lessons/publishing/test_density.py": "the pages",
+    "tests/lessons/publishing/test_doors.py": "the pages",
+    "tests/lessons/site/test_site.py": "the site",
+    "tests/lessons/site/test_site_in_a_browser.py": "the site",
+    "tests/lessons/test_assignments.py": "the pages",
+    "tests/lessons/test_glossary.py": "the pages",
+    "tests/lessons/test_lessons.py": "the pages",
+    "tests/lessons/test_notebooks.py": "the pages",
     "tests/pictures/test_svg.py": "the figures",
     "tests/plotting/test_contrast.py": "the figures",
     "tests/plotting/test_looked_at.py": "the figures",
     "tests/plotting/test_paper.py": "the figures",
-    "tests/lessons/site/test_site.py": "the site",
-    "tests/lessons/site/test_site_in_a_browser.py": "the site",
 }
 # of which each test takes long, so that any worker takes the next one
 ONE_BY_ONE = (

@@ -33,7 +33,6 @@ from lessons.publishing.convert import convert, lessons_of
 from lessons.publishing.execute import complete, execute
 
 LESSONS = with_exercises(ROOT, lessons_of(ROOT))
-SEED = 2027
 STEM = "12_coalescing"
 KINDS = "assignments", "solutions"
 KEYS = {*"schema_version grade_id cell_type grade locked solution task".split()}
@@ -41,10 +40,10 @@ STARRED = re.compile(r'^(★+) `(?:exercise\(")?(\w+)(?:"\))?`:', re.MULTILINE)
 each_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=lambda it: it.stem)
 
 
-def tasks_of(lesson, seed=None):
+def tasks_of(lesson):
     """The exercises of a lesson, in the order of their notebook."""
     files = exercise_files(ROOT, lesson)
-    return [kind(seed) for file in files for kind in kinds_of(file)]
+    return [kind() for file in files for kind in kinds_of(file)]
 
 
 def cells_of(notebook):
@@ -53,18 +52,18 @@ def cells_of(notebook):
 
 
 @cache
-def made(lesson, seed=None, solved=False):
+def made(lesson, solved=False):
     """An assignment that tests only read."""
-    return assignment(ROOT, lesson, seed, solved=solved)
+    return assignment(ROOT, lesson, solved=solved)
 
 
 @each_lesson
 def test_an_assignment_gives_no_answer_away(lesson):
     """Nothing but what is given stands in its cells, and nothing has been run."""
-    notebook = made(lesson, SEED)
+    notebook = made(lesson)
     shown = "\n".join(cell.source for cell in notebook.cells)
 
-    for task in tasks_of(lesson, SEED):
+    for task in tasks_of(lesson):
         given = cells_of(notebook)[f"{task.name}-answer"].source
         if isinstance(task, Write):
             assert task.given_text == given
@@ -98,8 +97,8 @@ def test_a_lesson_names_exercises_that_its_assignment_has(lesson):
 @each_lesson
 def test_nbgrader_knows_each_cell_and_all_points(lesson):
     """Statements and checks are locked, answers are not; points add up."""
-    tasks = tasks_of(lesson, SEED)
-    cells = cells_of(made(lesson, SEED, solved=True))
+    tasks = tasks_of(lesson)
+    cells = cells_of(made(lesson, solved=True))
     marked = {
         name: cell.metadata.nbgrader
         for name, cell in cells.items()
@@ -120,7 +119,7 @@ def test_nbgrader_knows_each_cell_and_all_points(lesson):
 @each_lesson
 def test_an_assignment_has_the_cells_of_its_solution(lesson):
     """What a course releases and what it is graded by differ in answers alone."""
-    given, solved = (made(lesson, SEED, solved=it) for it in (False, True))
+    given, solved = (made(lesson, solved=it) for it in (False, True))
     given, solved = cells_of(given), cells_of(solved)
 
     assert given.keys() == {it for it in solved if not it.endswith("-rubric")}
@@ -132,7 +131,7 @@ def test_an_assignment_has_the_cells_of_its_solution(lesson):
 def test_links_lead_to_notebooks(lesson):
     """From notebooks/assignments/, and from work/assignments-2027/ as well."""
     for solved in (False, True):
-        intro = made(lesson, SEED, solved=solved).cells[0].source
+        intro = made(lesson, solved=solved).cells[0].source
 
         assert [lesson.stem] == re.findall(r"\]\(\.\./(\w+)\.ipynb\)", intro)
 
