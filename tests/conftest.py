@@ -34,8 +34,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 SHARED = {
     "tests/lessons/publishing/test_density.py": "the pages",
     "tests/lessons/publishing/test_doors.py": "the pages",
-    "tests/lessons/site/test_site.py": "the site",
-    "tests/lessons/site/test_site_in_a_browser.py": "the site",
+    "tests/lessons/site/test_site.py": "the pages",
+    "tests/lessons/site/test_site_in_a_browser.py": "the pages",
     "tests/lessons/test_assignments.py": "the pages",
     "tests/lessons/test_glossary.py": "the pages",
     "tests/lessons/test_lessons.py": "the pages",
