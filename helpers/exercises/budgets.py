@@ -29,6 +29,7 @@ from helpers.exercises.totals import (
     excess_of_share,
     excess_of_stores,
     excess_of_total,
+    first_of_its_size,
     loads_of,
     requests,
     sizes_of,
@@ -36,6 +37,7 @@ from helpers.exercises.totals import (
     totals_of,
 )
 from helpers.exercises.trials import EVEN, LARGER, RAGGED, SMALLER
+from helpers.exercises.values import is_right_there
 from helpers.exercises.verdict import Refusal
 from thirty_two_lanes.assembly import assemble
 from thirty_two_lanes.assembly.compiler import missing
@@ -52,11 +54,22 @@ def keeps_its_budget(case):
     """
     for name, hold in limits_of(case.task):
         for outcome in sizes_of(case):
-            if sentence := hold(case, outcome):
+            sentence = hold(case, outcome)
+            if sentence and is_held(case, outcome, hold):
                 if outcome is not case.outcomes[0]:
                     sentence = f"{at_size(outcome)} {sentence}"
                 line = line_in(sentence)
                 raise Refusal(f"over_budget:{name}", sentence, line=line)
+
+
+def is_held(case, outcome, hold) -> bool:
+    """Does a limit hold in an outcome? At a size that comes again, with other values, it
+    is that of the first time, if all of the exercise's own answers keep it there, too.
+    """
+    if outcome is first_of_its_size(case, outcome):
+        return True
+    own = is_right_there(case, outcome) and case.answered(outcome)
+    return bool(own) and not any(hold(case, it) for it in own)
 
 
 def limits_of(task):

@@ -31,6 +31,7 @@ from helpers.exercises.faults import (
 from helpers.exercises.packing import packed
 from helpers.exercises.rebuilding import Malformed, answer_of
 from helpers.exercises.sources import lines_changed
+from helpers.exercises.totals import first_of_its_size
 from helpers.exercises.trials import (
     EVEN,
     FAR,
@@ -50,6 +51,7 @@ from helpers.exercises.values import (
     equal,
     hold_to_own_rounding,
     in_numbers,
+    is_right_there,
     past_whole_ones,
 )
 from helpers.exercises.verdict import Refusal, Verdict
@@ -200,8 +202,10 @@ class JudgedKernel:
         return self.best[launch]
 
     def most(self, outcome, count):
-        """The most that counts in one of the exercise's own answers, in that trial."""
-        return max(map(count, self.answered(outcome)))
+        """The most that counts in one of the exercise's own answers, in the first trial
+        of that size: what an answer costs there, it may cost with other values.
+        """
+        return max(map(count, self.answered(first_of_its_size(self, outcome))))
 
     @cached_property
     def program(self):
@@ -346,14 +350,6 @@ def refuse_leftovers(case, outcomes):
                 left = f"in `{name}`, the kernel leaves what no right one does: {got}."
                 reason = VALUES_DIFFER[outcome.trial.kind]
                 raise Refusal(reason, f"{at_size(outcome)} {left}")
-
-
-def is_right_there(case, outcome) -> bool:
-    """Is the exercise's own answer right in a trial? In all but those whose values are
-    hardly ever drawn nobody asks.
-    """
-    own = case.answered(outcome)[0] if outcome.trial.special else None
-    return own is None or own.error is None and not differs(own)
 
 
 def is_constant(case) -> bool:

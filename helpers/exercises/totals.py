@@ -313,20 +313,28 @@ def warps_of_block(outcome) -> int:
 
 
 def sizes_of(case) -> list:
-    """The first run of each even size, that of the largest ragged one, that of the
-    largest one between, if it has several blocks (in smaller ones most threads have no
-    element, and may as well compute something for nothing), and those of larger sizes:
-    what is slow there alone is slow.
+    """Those of even sizes, that of the largest ragged one, that of the largest one
+    between, if it has several blocks (in smaller ones most threads have no element, and
+    may as well compute something for nothing), and those of larger sizes: what is slow
+    there alone is slow.
     """
-    even, of_kind = {}, {it: [] for it in (EVEN, RAGGED, SMALLER, LARGER, FAR)}
+    of_kind = {it: [] for it in (EVEN, RAGGED, SMALLER, LARGER, FAR)}
     for outcome in case.outcomes:
         of_kind[outcome.trial.kind].append(outcome)
-    for outcome in of_kind[EVEN]:
-        even.setdefault(outcome.trial.size, outcome)
     for kind in (RAGGED, SMALLER):
         of_kind[kind].sort(key=lambda it: prod(it.trial.size))
+    even = [it for it in of_kind[EVEN] if not it.trial.turned]
     between = [it for it in of_kind[SMALLER][-1:] if it.run.blocks > 1]
-    return [*even.values(), *of_kind[RAGGED][-1:], *between, *of_kind[LARGER]]
+    return [*even, *of_kind[RAGGED][-1:], *between, *of_kind[LARGER]]
+
+
+def first_of_its_size(case, outcome):
+    """The first outcome of that size and kind, in which no value is special where there
+    are several.
+    """
+    size, kind = outcome.trial.size, outcome.trial.kind
+    same = (it for it in case.outcomes if (it.trial.size, it.trial.kind) == (size, kind))
+    return next(same, outcome)
 
 
 # ---------------------------------------------------------------- in words
