@@ -5,7 +5,7 @@ equal elements in each input. Sizes that are drawn, between those that are liste
 beyond them, come last. Outputs are unwritten when a kernel starts.
 
 Where only the order of inputs matters, numbers come as they are drawn, far below zero,
-close together and far above zero in turn: no constant is as good as infinity, and no
+far above zero and close together in turn: no constant is as good as infinity, and no
 difference is too small to count.
 """
 

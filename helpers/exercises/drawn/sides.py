@@ -11,7 +11,8 @@ import numpy as np
 
 from helpers.exercises.arguments import InOut, Out
 
-SIDES = "", "far below 0", "close together", "far above 0"
+BELOW, ABOVE, TOGETHER = "far below 0", "far above 0", "close together"
+SIDES = "", BELOW, ABOVE, TOGETHER  # in turn: budgets are held at the first sizes
 ROOMY = 4  # times beyond the largest floats: they may be added, and so may squares
 
 
@@ -24,7 +25,7 @@ def stretched(trial, side):
     arrays = {name: trial.arguments[name] for name in trial.task.ordered}
     if not side or not arrays:
         return trial
-    if side == SIDES[1] and "u" in {it.dtype.kind for it in arrays.values()}:
+    if side == BELOW and "u" in {it.dtype.kind for it in arrays.values()}:
         return trial
     for moved in moved_to(side, arrays):
         found = replace(trial, arguments=trial.arguments | moved, side=side)
@@ -37,7 +38,7 @@ def moved_to(side, arrays):
     """Arrays whose numbers are on a side, the farthest first."""
     if len({it.dtype.kind for it in arrays.values()}) == 1:
         yield from ranked(arrays, side)
-    if side != SIDES[2]:
+    if side != TOGETHER:
         top = min(map(largest_of, arrays.values()))
         yield filling(arrays, side, top)
         yield filling(arrays, side, sqrt(top) / ROOMY)
@@ -60,7 +61,7 @@ def filling(arrays, side, top) -> dict:
     wide = np.float64 if "f" in {it.dtype.kind for it in arrays.values()} else np.int64
     least = np.floor(min(it.min() for it in arrays.values())).astype(wide)
     most = np.ceil(max(it.max() for it in arrays.values())).astype(wide)
-    zero = most + 1 if side == SIDES[1] else least - 1
+    zero = most + 1 if side == BELOW else least - 1
     times = int(top / (float(most) - float(least) + 2)).bit_length() - 1
     if times < 0:
         return arrays
@@ -79,15 +80,15 @@ def ranked(arrays, side):
     types, last = [it.dtype for it in arrays.values()], len(together) - 1
     if types[0].kind == "f":
         top = min(float(np.finfo(it).max) for it in types)
-        near = 1.0 if side == SIDES[2] else 0.75 * top  # spaced as the top is
+        near = 1.0 if side == TOGETHER else 0.75 * top  # spaced as the top is
         step = max(float(np.spacing(it.type(near))) for it in types)
-        first = 1.0 if side == SIDES[2] else top - last * step
+        first = 1.0 if side == TOGETHER else top - last * step
     else:
         top, step = min(int(np.iinfo(it).max) for it in types), 1
-        first = top - last - (side == SIDES[2])
+        first = top - last - (side == TOGETHER)
     if last >= top:
         return
-    first = -top if side == SIDES[1] else first
+    first = -top if side == BELOW else first
     ranks = {name: np.searchsorted(together, it) for name, it in arrays.items()}
     yield {k: (first + it * step).astype(arrays[k].dtype) for k, it in ranks.items()}
 
