@@ -133,10 +133,10 @@ class RaySphere(Write):
     budget, work = {"active": 0.95}, 2
 
     def inputs(self, rng, rays, count):
-        # sixteenths, whose squares are exact
-        x, y = rng.integers(-320, 320, (2, rays)).astype(np.float32) / 16
-        centres = rng.integers(-192, 193, (count, 3)) / 16 * (1, 1, 3) + (0, 0, 60)
-        radii = rng.integers(128, 256, (count, 1)) / 16
+        # of 12 bits, so that their squares are exact, and no float16 holds them
+        x, y = rng.integers(-5120, 5120, (2, rays)).astype(np.float32) / 256
+        centres = rng.integers(-3072, 3073, (count, 3)) / 256 * (1, 1, 3) + (0, 0, 60)
+        radii = rng.integers(2048, 4096, (count, 1)) / 256
         spheres = np.hstack([centres, radii]).astype(np.float32)
         # the first ray only touches a sphere, at an x that no other one reaches
         edge = spheres[(spheres[:, 0] + spheres[:, 3]).argmax()]

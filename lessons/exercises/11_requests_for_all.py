@@ -30,8 +30,8 @@ class NBody(Write):
         return {
             "velocities": InOut(velocities),
             "bodies": bodies.astype(np.float32).ravel(),
-            "softening": np.float32(2.0 ** rng.integers(-6, 5)),
-            "dt": np.float32(rng.choice((-1, 1)) * rng.integers(1, 5) / 8),
+            "softening": np.float32(2.0 ** rng.uniform(-6, 4)),
+            "dt": np.float32(rng.choice((-1, 1)) * rng.uniform(1, 4) / 8),
         }
 
     def launch(self, n):

@@ -14,6 +14,7 @@ from helpers.exercises import sources, trials
 from helpers.exercises.bounds.numbers import OwnNumbers
 from helpers.exercises.catalogue import exercise
 from helpers.exercises.drawn.elsewhere import ALIKE, ENDS
+from helpers.exercises.drawn.sides import ABOVE, BELOW
 from helpers.exercises.page import as_text
 from helpers.exercises.sizes import FARTHEST
 from helpers.exercises.trials import (
@@ -61,10 +62,10 @@ def compares(task) -> bool:
 def test_stretched_numbers_are_all_on_their_side():
     for name in KERNELS:
         for trial in trials_of(exercise(name), 3):
-            if trial.side in SIDES[1::2]:
+            if trial.side in (BELOW, ABOVE):
                 for it in trial.task.ordered:
                     numbers = trial.arguments[it]
-                    above = trial.side == SIDES[3]
+                    above = trial.side == ABOVE
                     assert (numbers > 0).all() if above else (numbers < 0).all()
                     assert np.isfinite(numbers).all()
                     big = 2**40 if numbers.dtype.kind == "f" else 2**29
@@ -85,6 +86,22 @@ def ranks(trial) -> list:
     """Of the numbers whose order matters, which of them each is."""
     together = [trial.arguments[name].ravel() for name in trial.task.ordered]
     return np.unique(np.concatenate(together), return_inverse=True)[1].tolist()
+
+
+def test_no_float16_holds_the_floats_of_any_exercise():
+    """But those of which a text gives the numbers; or the sides, if not the order."""
+    for task in (exercise(name, seed) for name in KERNELS for seed in (None, 1)):
+        drawn = {}
+        for one in listed_trials(task, 1):
+            for name, it in one.arguments.items():
+                if name not in task.fixed and trials.is_of_floats(it):
+                    drawn.setdefault(name, []).append(np.ravel(trials.plain(it)))
+        for name, values in drawn.items():
+            found = np.concatenate(values)
+            found = found[np.isfinite(found) & (found != 0)]
+            mantissas, _ = np.frexp(found)
+            held = mantissas.astype(np.float16) == mantissas
+            assert not found.size or not held.all(), (task.name, name)
 
 
 CHANGED = 7  # the order of the trial with one element changed
