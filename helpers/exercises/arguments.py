@@ -19,20 +19,22 @@ class InOut(NamedTuple):
 
 
 POISON = 0xCD  # each byte of what is unwritten
-SMALL = 2  # bytes of whole numbers that stay as they are
+SMALL = 2  # bytes of a type that is filled as far as it can be
 SCALES = 8  # the exponent, up or down
 
 
 def full(kind, values, most=None) -> np.ndarray:
     """Values as numbers of a type, whole ones so many times as large that they fill a
-    quarter of it or an eighth: a kernel that keeps them in a narrower type, or as
-    floats, gives other results. `most` is the largest magnitude that they could have.
+    quarter of it or an eighth, and all or a half of one of 8 or 16 bits: a kernel that
+    keeps them in a narrower type, or as floats, gives other results. `most` is the
+    largest magnitude that they could have.
     """
     kind, values = np.dtype(kind), np.asarray(values)
-    if kind.kind == "f" or kind.itemsize <= SMALL:
+    if kind.kind == "f":
         return values.astype(kind)
     most = np.abs(values).max(initial=1) if most is None else most
-    times = 2 ** (int(np.log2(np.iinfo(kind).max / most)) - 2)
+    room = 0 if kind.itemsize <= SMALL else 2
+    times = 2.0 ** (int(np.log2(np.iinfo(kind).max / most)) - room)
     return (values * times).astype(np.int64).astype(kind)
 
 
