@@ -144,9 +144,9 @@ def put_into(array, rng):
     if array.dtype.kind in "iu":
         kind, fills = np.iinfo(array.dtype), FILLS_NARROW.get(array.itemsize, FILLS)
         if high >= fills * kind.max:
-            array.flat[places[-1]] = kind.max
+            array.flat[places[-2:]] = kind.max - 1, kind.max  # which floats confuse
         if kind.min < 0 and low <= fills * kind.min:
-            array.flat[places[0]] = kind.min
+            array.flat[places[:2]] = kind.min, kind.min + 1
     put_last(array)
 
 

@@ -99,6 +99,26 @@ def test_extremes_are_last_beyond_a_kernel_s_numbers(name, extent):
     assert far.size[0] > extent and a.max() == a.flat[-1] and a.min() == a.flat[-2]
 
 
+BY_SEED = [  # for whole numbers next to the ends of their type, in a variant
+    ("turn_float64", 4, "33), int64)", "33), float64)"),
+    ("turn_rows", 1, "array(0, int64)", "array(0, float64)"),
+    ("turn_rows", 0, "= marks[row, col]", "= marks[row, col] & 255"),
+    ("turn_rows", 0, "= marks[row, col]", "= min(marks[row, col], 9999)"),
+]
+
+
+@pytest.mark.parametrize("name, variant, old, new", BY_SEED)
+def test_who_keeps_whole_numbers_in_what_holds_fewer_is_refused(
+    name, variant, old, new
+):
+    """As 64 bits in a float64, or 16 bits in 8."""
+    task = exercise(name, variant)
+    kernel = task.kernel(sources.edited(task.answer_text, old, new))
+
+    for seed in (1, 2):
+        assert task.judge(kernel, seed).reason in ("wrong", "tail")
+
+
 @pytest.mark.parametrize(
     "kind, low, high, zero, ends",
     [
