@@ -63,8 +63,8 @@ def keeps_its_budget(case):
 
 
 def is_held(case, outcome, hold) -> bool:
-    """Does a limit hold in an outcome? At a size that comes again, with other values, it
-    is that of the first time, if all of the exercise's own answers keep it there, too.
+    """Does a limit hold in an outcome? At a size that comes again, with other values,
+    it is that of the first time, if all of the exercise's own answers keep it there.
     """
     if outcome is first_of_its_size(case, outcome):
         return True

@@ -332,9 +332,11 @@ def first_of_its_size(case, outcome):
     """The first outcome of that size and kind, in which no value is special where there
     are several.
     """
-    size, kind = outcome.trial.size, outcome.trial.kind
-    same = (it for it in case.outcomes if (it.trial.size, it.trial.kind) == (size, kind))
-    return next(same, outcome)
+    mine = outcome.trial
+    for it in case.outcomes:
+        if (it.trial.size, it.trial.kind) == (mine.size, mine.kind):
+            return it
+    return outcome
 
 
 # ---------------------------------------------------------------- in words
