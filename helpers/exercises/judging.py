@@ -49,6 +49,7 @@ from helpers.exercises.values import (
     differs,
     do_agree,
     equal,
+    first_other,
     hold_to_own_rounding,
     in_numbers,
     is_right_there,
@@ -345,11 +346,12 @@ def refuse_leftovers(case, outcomes):
     for outcome in outcomes:
         for name in outcome.trial.left_open:
             got = outcome.held[name]
-            own = (it.held[name] for it in case.answered(outcome))
+            own = [it.held[name] for it in case.answered(outcome)]
             if not any(do_agree(got, it) for it in own):
-                left = f"in `{name}`, the kernel leaves what no right one does: {got}."
+                first = first_other(got, own[0])
+                left = f"in `{name}`, the kernel leaves what no right one does: {first}"
                 reason = VALUES_DIFFER[outcome.trial.kind]
-                raise Refusal(reason, f"{at_size(outcome)} {left}")
+                raise Refusal(reason, f"{at_size(outcome)} {left}.")
 
 
 def is_constant(case) -> bool:

@@ -166,6 +166,13 @@ def do_agree(cells, others) -> bool:
     return tolerance_for(cells, others, None, None).agree(cells, others).all()
 
 
+def first_other(cells, others) -> str:
+    """The first of them that is another number, and its place."""
+    agree = tolerance_for(cells, others, None, None).agree(cells, others)
+    first = np.unravel_index(int(np.argmin(agree)), cells.shape)
+    return f"{cells[first]} at [{', '.join(map(str, map(int, first)))}]"
+
+
 def equal(some, others) -> bool:
     """Are the same numbers in two groups of arrays? NaN is like nothing else."""
     pairs = zip(some.values(), others.values(), strict=True)

@@ -60,6 +60,16 @@ def test_floats_are_at_both_ends_and_alike(name):
     assert all(np.isfinite(it).all() for it in ends.expected.values())
 
 
+def test_what_is_left_is_told_by_the_first_number_that_differs():
+    task = exercise("last_block")
+    spoilt = f"out[0] = whole\n            {LEFT}"
+    text = sources.edited(task.answer_text, "out[0] = whole", spoilt)
+
+    verdict = task.judge(task.kernel(text), 1)
+
+    assert "in `finished`" in verdict.sentence and verdict.sentence.endswith(" at [0].")
+
+
 def test_floats_at_the_ends_may_be_added_in_any_order():
     """Two large ones of one sign may come before a third one of the other."""
     task = exercise("row_by_row")
