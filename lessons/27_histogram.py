@@ -483,7 +483,7 @@ plot_series(COPIES, {kind: [time_of(name, kind) for name in names]
 #
 # Two copies gain 5% on adverse data, and lose 10% on skewed data.
 #
-# With 16 copies a request takes two wavefronts at most. On constant data it takes one, and the launch 262 µs, as with twice as many. The other kinds take less than 290 µs by our count, and at least 325 by the clock: longer than either alone; why, we did not test. With 32 copies, only the reading is left.
+# With 16 copies a request takes two wavefronts at most. On constant data it takes one, and the launch 262 µs, as with twice as many. The other kinds take less than 290 µs by our count, and at least 324 by the clock: longer than either alone; why, we did not test. With 32 copies, only the reading is left.
 #
 # %% [markdown]
 # ## More bytes in flight
@@ -679,7 +679,7 @@ times("global", "aggregated globally", "block", "aggregated", "16 bytes",
       "runs")
 
 # %% [markdown]
-# In global memory, aggregation gains most where most lanes agree: constant data is counted thirty times as fast, uniform data 9% faster.
+# In global memory, aggregation gains most where most lanes agree: constant data is counted thirty-one times as fast, uniform data 9% faster.
 #
 # In shared memory it is slower on each kind of data. It has nothing to gain there: as the emulator counts them, requests take as many wavefronts with it as without, since lanes that add 1 to the same word take one anyway. What it loses grows with the number of different values in a warp:
 
@@ -705,7 +705,7 @@ table(["data", "different values in a warp", "µs", "cycles for each of them"],
 #
 # Aggregation takes about two cycles of a multiprocessor for each different value, unless the bytes take longer to come. So `match_any_sync` seems to look for one value after the other; we have not timed it alone.
 #
-# To add 1, the compiler chooses `ATOMS.POPC.INC`, and for any other number `ATOMS.ADD`, as the next cell shows. For 16 requests in which all 32 lanes add a run to one bin, the emulator counts 512 wavefronts. For 257 requests that add 1 to one bin, it counts 257, and so does an H200. The runs of adverse data take 3.4 times as long as its single values. On constant data, issuing nine instructions a byte in place of four takes 280 of the 347 µs.
+# To add 1, the compiler chooses `ATOMS.POPC.INC`, and for any other number `ATOMS.ADD`, as the next cell shows. For 16 requests in which all 32 lanes add a run to one bin, the emulator counts 512 wavefronts. For 257 requests that add 1 to one bin, it counts 257, and so does an H200. The runs of adverse data take 3.4 times as long as its single values. On constant data, issuing nine instructions a byte in place of four takes 280 of the 346 µs.
 #
 # </details>
 
@@ -817,7 +817,7 @@ plot_rates({name: {kind: baseline(f"histogram {name}, {kind}").gb_per_s
 #
 # <details><summary>Answer</summary>
 #
-# Hardly. 2³⁰ values are now four times as many bytes: to read them takes 968 µs or more. A request still counts 32 values, and to load these takes the path one cycle, not a quarter. With one copy that is 532 µs on uniform data, 644 on skewed, 257 on constant: the reading sets the pace. Only adverse data needs longer, 1,137 µs.
+# Hardly. 2³⁰ values are now four times as many bytes: to read them takes 967 µs or more. A request still counts 32 values, and to load these takes the path one cycle, not a quarter. With one copy that is 532 µs on uniform data, 644 on skewed, 257 on constant: the reading sets the pace. Only adverse data needs longer, 1,137 µs.
 #
 # </details>
 #

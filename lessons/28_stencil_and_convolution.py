@@ -250,7 +250,7 @@ def spread_in(tile, here, below, above):
 # <details><summary>Answer</summary>
 #
 # One for its own cells, and one for the two beyond its ends. Two of eight warps also bring a row, and two of four layers another: 2.75 instead of 7.
-# At that pace the step would take two fifths of the time, a sixth longer than a copy.
+# At that pace the step would take two fifths of the time, a seventh longer than a copy.
 #
 # </details>
 
@@ -402,7 +402,7 @@ side_by_side("walk", "layer", "layer in C++")
 # %% [markdown]
 # <details><summary>For the curious: is it the barriers, the short walk, the cells beyond?</summary>
 #
-# Not they alone. To issue the instructions of *layer* takes 81% of its 683 µs, so 554 µs without any wait: longer than the whole walk. (Two tiles by turns have one barrier less in each layer, and are no faster.) Walks through 16 layers are faster with a tile and without, and with a tile they still take a third longer.
+# Not they alone. To issue the instructions of *layer* takes 81% of its 684 µs, so 554 µs without any wait: longer than the whole walk. (Two tiles by turns have one barrier less in each layer, and are no faster.) Walks through 16 layers are faster with a tile and without, and with a tile they still take a third longer.
 #
 # And the cells beyond? Counted as written, not as executed: without these cells, the machine code would be longer than the walk's by 12 instructions, not by 81.
 #

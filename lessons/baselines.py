@@ -5,8 +5,8 @@
 
 cuBLAS, kernels in CUDA C++ and those of the lessons, all in one process and by turns;
 the results become `helpers/recorded/<gpu>/baselines.json`. Each result is checked
-first. What fails is named and left out, and the file is written after each group. Each
-ladder, as in `python -m lessons.ladders`, is a group, too.
+first. What fails is named and left out, and the file is written after each group. The
+rungs of ladders are not among them: `python -m lessons.ladders` records those.
 """
 
 import argparse
@@ -26,7 +26,6 @@ from thirty_two_lanes.core.device import device
 from helpers.measuring import store
 from helpers.measuring.timing import circumstances, summary
 from lessons.journeys import journeys
-from lessons.ladders import ladder, names
 
 COMMAND = "python -m lessons.baselines"
 LESSONS = Path(__file__).resolve().parent
@@ -313,19 +312,9 @@ def whole_sums(bench, n=2**24, blocks=528):
     }
 
 
-def climbed(name):
-    """The rungs of a ladder, and the library."""
-
-    def work(bench):
-        for _, works in ladder(name).LADDERS.values():
-            bench.run(works(bench))
-
-    return work
-
-
 def groups() -> dict:
     """What is measured together: its name, and a function of a Bench."""
-    own = {
+    return {
         "ragged": lambda bench: bench.run(
             ragged(bench) | ragged(bench, 1025, 1025, 1025)
         ),
@@ -334,7 +323,6 @@ def groups() -> dict:
         "journeys": there_and_back,
         "meetings": lambda bench: bench.run(whole_sums(bench)),
     }
-    return own | {name: climbed(name) for name in names()}
 
 
 if __name__ == "__main__":

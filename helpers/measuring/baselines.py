@@ -1,5 +1,6 @@
-"""`baseline`: what others reach on a GPU, recorded in one run by `lessons.baselines`: a
-library, a copy, or the same kernel in CUDA C++.
+"""`baseline`: what others reach on a GPU, by name: a rung of a ladder, its library or
+copy, as `lessons.ladders` recorded them in several runs; or a work of one run of
+`lessons.baselines`.
 """
 
 import math
@@ -12,9 +13,23 @@ from helpers.measuring.measurement import Timed
 
 @dataclass(frozen=True)
 class Baseline(Timed):
-    """The time of one launch, recorded on a GPU; NaN where nothing is recorded."""
+    """The time of one launch, recorded on a GPU; NaN where nothing is recorded.
+
+    Of several runs, the time is the median of their medians, and its spread goes from
+    the lowest of them to the highest.
+    """
 
     name: str
+    runs: int = 1
+
+    def time(self):
+        """The time of a launch, and how much it varied."""
+        if self.runs == 1:
+            return super().time()
+        return (
+            f"{self.median_us:,.1f} µs (median of {self.runs} runs, "
+            f"whose medians lie between {self.lower_us:,.1f} and {self.upper_us:,.1f})"
+        )
 
     def __repr__(self):
         if not self.launches:
@@ -27,11 +42,27 @@ class Baseline(Timed):
 
 def baseline(name):
     """What was recorded under a name, such as "cuBLAS 1024"."""
-    for found in map(load, store.files("baselines")):
-        if name in found["baselines"]:
-            where = {"gpu": found["gpu"], "date": found["date"]}
-            return Baseline(name, **where | found["baselines"][name])
+    for known in map(load, (*store.files("ladders"), *store.files("baselines"))):
+        if name in known:
+            return Baseline(name, **known[name])
     return Baseline(name)
 
 
-load = cache(store.read)
+@cache
+def load(file) -> dict:
+    """All that a file holds, by name."""
+    found = store.read(file)
+    facts = {"gpu": found["gpu"], "date": found.get("date", "")}
+    known = {it: facts | values for it, values in found.get("baselines", {}).items()}
+    for climbed in found.get("ladders", {}).values():
+        facts |= {key: climbed[key] for key in ("date", "runs", "launches")}
+        for title in climbed["titles"].values():
+            known |= {it: facts | timed(**rung) for it, rung in title["rungs"].items()}
+    return known
+
+
+def timed(us, percent, **sizes) -> dict:
+    """A rung's numbers as a baseline's."""
+    low, middle, high = us
+    times = {"median_us": middle, "lower_us": low, "upper_us": high}
+    return {**times, "min_us": low, "max_us": high, **sizes}

@@ -1,9 +1,10 @@
 """All that was recorded, by GPU: `recorded/<gpu>/<what>.json`, never written by hand.
 
-`times` are the lessons' launches, `baselines` what others reach, `ladders` all rungs of
-several runs, `sweep_<name>` the variants of a last rung, `tried` what a page tells
-besides. Numbers are shown of the GPU that is named in the environment, or else of the
-one at hand; and what was not recorded there, of an H200, as lessons tell it.
+`times` are the lessons' launches, `ladders` all rungs and their libraries, of several
+runs, `baselines` what else others reach, `sweep_<name>` the variants of a last rung,
+`tried` what a page tells besides. Numbers are shown of the GPU that is named in the
+environment, or else of the one at hand; and what was not recorded there, of an H200, as
+lessons tell it.
 """
 
 import json

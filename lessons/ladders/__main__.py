@@ -7,7 +7,8 @@ Each rung is checked, then all of a ladder are timed by turns with their library
 cold caches. A row has the median, the middle half of the times, what is moved or
 computed in a second, and the share of the library's rate in the same run. After several
 runs: the median of their medians, the lowest and the highest, and the same of the share;
-these become `helpers/recorded/<gpu>/ladders.json`, of which docs/LADDERS.md is made.
+these become `helpers/recorded/<gpu>/ladders.json`, of which docs/LADDERS.md is made and
+in which lessons find them by `baseline`.
 """
 
 import argparse
@@ -16,7 +17,7 @@ from statistics import median
 
 from thirty_two_lanes.core.device import device
 from helpers.measuring import store
-from lessons.baselines import Bench
+from lessons.baselines import ROUNDS, Bench
 from lessons.ladders import ladder, names
 from lessons.publishing.rungs import row
 
@@ -78,9 +79,11 @@ def together(runs, rung, library) -> dict:
     """The lowest, the median and the highest of a rung's medians, and of its shares."""
     measured = [(run[rung], run.get(library)) for run in runs if rung in run]
     shares = [share_of(*pair) for pair in measured]
+    first, _ = measured[0]
     return {
         "us": spread([found["median_us"] for found, _ in measured]),
         "percent": spread(shares) if all(shares) else [],
+        **{key: first[key] for key in ("bytes", "flops") if key in first},
     }
 
 
@@ -94,7 +97,8 @@ def record(here, name, runs, titles):
     file = store.file_of(here["gpu"], "ladders")
     known = store.read(file).get("ladders", {})
     facts = {key: here[key] for key in ("date", "versions")}
-    known[name] = {**facts, "runs": runs, "titles": titles}
+    launches = runs * ROUNDS
+    known[name] = {**facts, "runs": runs, "launches": launches, "titles": titles}
     head = {"gpu": here["gpu"], "command": f"{COMMAND} --runs {runs}"}
     store.write(file, {**head, "ladders": known})
 

@@ -1,4 +1,4 @@
-// The twins in CUDA C++ of three rungs of lesson 24, for `python -m lessons.baselines`.
+// The twins in CUDA C++ of three rungs of lesson 24, for `python -m lessons.ladders`.
 
 // Each thread adds up eight elements of a column of c.
 extern "C" __global__ __launch_bounds__(512) void columns(

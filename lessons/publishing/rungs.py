@@ -58,7 +58,7 @@ def tables(name, found) -> str:
     return "\n".join(lines)
 
 
-def row(rung, us, percent) -> str:
+def row(rung, us, percent, **_) -> str:
     """A rung's time, and its share of the library's rate; the lowest and the highest."""
     low, middle, high = us
     text = f"{rung:<44} {middle:>10,.1f} µs  {low:>10,.1f}–{high:<10,.1f}"

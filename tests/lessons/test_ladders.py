@@ -4,7 +4,7 @@ import ast
 import subprocess
 import sys
 import threading
-from collections import defaultdict
+from collections import Counter, defaultdict
 from types import SimpleNamespace
 
 import pytest
@@ -100,8 +100,10 @@ def test_several_runs_have_a_median_and_a_spread(gpu, tmp_path, capsys, monkeypa
     assert of_three["rungs"]["last"] == {
         "us": [100.0, 110.0, 150.0],
         "percent": [133.33, 181.82, 200.0],
+        "bytes": 10**6,
     }
     assert "library" == of_three["library"]
+    assert 3 * baselines.ROUNDS == known["three"]["launches"]
 
 
 def test_a_variant_is_timed_beside_the_library(gpu):
@@ -174,6 +176,20 @@ def lacking(name):
             f"{file}: nothing is recorded of {title!r}; on a GPU, run "
             f"`python -m lessons.ladders {name} --runs 3`"
         )
+
+
+def test_a_name_is_recorded_once():
+    """`baseline` finds a work by its name alone: among the rungs of all ladders and
+    what `lessons.baselines` records, there is one of it.
+    """
+    for folder in store.FOLDER.glob("nvidia_*"):
+        climbed = store.read(folder / "ladders.json").get("ladders", {}).values()
+        titles = (it for found in climbed for it in found["titles"].values())
+        rungs = [name for title in titles for name in title["rungs"]]
+        others = store.read(folder / "baselines.json").get("baselines", {})
+
+        twice = [name for name, n in Counter([*rungs, *others]).items() if n > 1]
+        assert [] == twice, folder.name
 
 
 def names_asked(path, module):

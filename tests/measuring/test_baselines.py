@@ -51,6 +51,22 @@ def test_a_recorded_baseline_tells_its_time_and_rate(recorded):
     assert expected == repr(baselines.baseline("cuBLAS 4096"))
 
 
+def test_a_rung_of_a_ladder_is_told_with_the_spread_of_its_runs(recorded):
+    """2²⁰ bytes in the 50 µs of the run in the middle are 21 GB/s."""
+    rungs = {"step, copy": {"us": [49.5, 50.0, 52.0], "percent": [], "bytes": 2**20}}
+    climbed = {"date": "2026-11-22", "runs": 3, "launches": 90}
+    climbed["titles"] = {"a step": {"library": "step, copy", "rungs": rungs}}
+    file = store.file_of("NVIDIA H200", "ladders")
+    store.write(file, {"gpu": "NVIDIA H200", "ladders": {"stencil": climbed}})
+
+    expected = (
+        "step, copy: 50.0 µs (median of 3 runs, whose medians lie between 49.5 and "
+        "52.0), 21 GB/s, NVIDIA H200, recorded 2026-11-22"
+    )
+    found = baselines.baseline("step, copy")
+    assert (expected, 90) == (repr(found), found.launches)
+
+
 def test_a_baseline_that_nobody_recorded_says_so(recorded):
     """Its numbers are NaN, which figures and tables show as not measured."""
     found = baselines.baseline("cuBLAS 3")

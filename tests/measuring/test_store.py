@@ -15,7 +15,7 @@ def test_a_file_keeps_its_order_and_its_words(tmp_path):
     assert "µs" in file.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("what", ["times", "baselines"])
+@pytest.mark.parametrize("what", ["times", "baselines", "ladders"])
 def test_what_was_recorded_is_written_again_byte_for_byte(tmp_path, what):
     """Else a change of one number would be a change of each line."""
     recorded = store.file_of(store.USUAL, what)
