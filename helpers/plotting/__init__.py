@@ -49,6 +49,7 @@ from helpers.plotting.layouts import (
     plot_tile_move,
     plot_zooms,
 )
+from helpers.plotting.orders import plot_orders
 from helpers.plotting.products import (
     plot_reuse,
     plot_roofline,

@@ -89,6 +89,9 @@ FIGURES = {
         for kind in style.KINDS
     ],
     "plot_occupancy": lambda: plotting.plot_occupancy(256, 40, 48),
+    "plot_orders": lambda: plotting.plot_orders(
+        [[3, 1, 2], [1, 2, 3]], ["keys", "sorted"], [None, lambda key: key // 2]
+    ),
     "plot_requests": lambda: [
         plotting.plot_requests({"rows": [128, 160, None], "next": [12, 28]}, kind=kind)
         for kind in style.KINDS

@@ -8,6 +8,7 @@ import pytest
 
 from helpers import plotting
 from helpers.plotting.grids import looks, schedule
+from helpers.plotting.orders import shares_of
 from thirty_two_lanes.core import style
 from thirty_two_lanes.core.errors import ArgumentError
 
@@ -36,6 +37,10 @@ SENTENCES = {
         lambda: plotting.plot_scan(4, [[(0, 1), (2, 3)], [(1, 3)]]),
         "A scan of 4 elements in 2 steps, with 2, 1 additions; then 3 cells hold the "
         "sum of all elements up to theirs.",
+    ),
+    "keys in passes": (
+        lambda: plotting.plot_orders([[12, 21], [21, 12]], ["keys", "by digit"]),
+        "The order of 2 keys: keys: 12, 21; by digit: 21, 12.",
     ),
     "a tile that looks back": (
         lambda: plotting.plot_look_back(["prefix", "prefix", "sum", "sum"], lanes=2),
@@ -71,6 +76,18 @@ def test_a_scan_adds_sums_only_where_one_ends_and_the_other_begins():
     for step in [(0, 2)], [(1, 1)]:
         with pytest.raises(ArgumentError, match="does not end where"):
             plotting.plot_scan(4, [step])
+
+
+def test_a_key_is_in_each_row_once():
+    """A line could not tell equal keys apart, or lead to a key that is not there."""
+    for orders in [[1, 1]], [[1, 2], [2, 3]]:
+        with pytest.raises(ArgumentError, match="same keys, no two of them equal"):
+            plotting.plot_orders(orders)
+
+
+def test_neighbouring_groups_are_light_and_dark_by_turns():
+    """The digit of the tens, of keys in their order."""
+    assert [0.06, 0.06, 0.45, 0.06] == shares_of([10, 11, 20, 31], lambda key: key // 10)
 
 
 @pytest.mark.parametrize(
