@@ -723,4 +723,4 @@ task.check(walk_down)
 # - [Finite difference methods in CUDA C++](https://developer.nvidia.com/blog/finite-difference-methods-cuda-cc-part-1/): tiles and derivatives along three axes.
 # - [3D finite difference computation on GPUs using CUDA](https://dl.acm.org/doi/10.1145/1513895.1513905) (Micikevicius): the tile of a layer, and the column in registers, with 25 cells for one.
 #
-# *Next:* [Sort a quarter of a billion keys](29_sort.ipynb): a stencil knows where its neighbours are; what if each element must first find its place?
+# *Next:* [Sort a quarter of a billion keys](29_sort.ipynb): what if each element must first find its place?

@@ -17,8 +17,8 @@ NUMBER = re.compile(r"(?<![\w`*/.])\d[\d,.]*(?:\s?%|\s?×)?(?![\w`])")
 WORD = re.compile(r"[A-Za-z']{2,}")
 ECHO = re.compile(r"\*\*(?!What you'll )[A-Z][^*]{12,}?[.:]\*\*")
 MEASURES = re.compile(
-    r"\b(measure|baseline|table|compare|counters|traffic|median_us|gflop_per_s"
-    r"|stalls)\b"
+    r"\b(measure|baseline|table|compare|traffic|median_us|gflop_per_s|stalls)\b"
+    r"|\.counters\b"
 )
 ASIDE = (  # what is not the page's running text
     (r"<details>.*?</details>", re.DOTALL),
