@@ -826,9 +826,10 @@ def scan_bins(bins):
 
 # %% tags=["hide-input"]
 # Sorts in one launch a digit, emulated, and checks it at many sizes.
-def in_passes(kernels, keys, count, room=room_of(8, 2)):
+def in_passes(kernels, keys, count):
     """Emulate a count of all digits and four passes; return the keys."""
     tiles, bins = tiles_of(keys), np.zeros((4, DIGITS), np.uint32)
+    room = room_of(8, 2)
     emulate(count)[2, 256, 0, 4096](bins, keys)
     emulate(scan_bins)[4, DIGITS](bins)
     for k, kernel in enumerate(kernels):

@@ -42,14 +42,13 @@ from helpers.plotting.hierarchy import (
     plot_room,
 )
 from helpers.plotting.instructions import plot_instructions, plot_steps
-from helpers.plotting.intervals import plot_intervals, plot_scan
+from helpers.plotting.intervals import plot_intervals, plot_orders, plot_scan
 from helpers.plotting.layouts import (
     plot_copies,
     plot_slices,
     plot_tile_move,
     plot_zooms,
 )
-from helpers.plotting.orders import plot_orders
 from helpers.plotting.products import (
     plot_reuse,
     plot_roofline,

@@ -8,7 +8,7 @@ import pytest
 
 from helpers import plotting
 from helpers.plotting.grids import looks, schedule
-from helpers.plotting.orders import shares_of
+from helpers.plotting.intervals import shares_of
 from thirty_two_lanes.core import style
 from thirty_two_lanes.core.errors import ArgumentError
 
@@ -87,7 +87,9 @@ def test_a_key_is_in_each_row_once():
 
 def test_neighbouring_groups_are_light_and_dark_by_turns():
     """The digit of the tens, of keys in their order."""
-    assert [0.06, 0.06, 0.45, 0.06] == shares_of([10, 11, 20, 31], lambda key: key // 10)
+    shares = shares_of([10, 11, 20, 31], lambda key: key // 10)
+
+    assert [0.06, 0.06, 0.45, 0.06] == shares
 
 
 @pytest.mark.parametrize(
