@@ -1021,7 +1021,7 @@ def float_digit_of(bits, shift):
     return uint32(bits >> shift) & uint32(255)
 
 # %% tags=["hide-input"]
-# Checks pairs and floats: stable, with NaN, infinities and zeros of both signs.
+# Sorts keys with values, and checks that equal keys keep their order.
 def sort_pairs(keys):
     """Emulate a sort of keys with the values 0, 1 and so on."""
     tiles, bins = tiles_of(keys), np.zeros((4, DIGITS), np.uint32)
