@@ -32,7 +32,7 @@ device
 # %% [markdown]
 # ## Which keys can be compared at the same time?
 #
-# We sort **keys** of 32 bits, `uint32`, the smallest first. Sort 256 of them in one block, with a key's place in shared memory.
+# We sort **keys** of 32 bits, `uint32`, the smallest first. Sort 256 of them in one block, in shared memory.
 #
 # Neighbours that are in the wrong order change places. Pairs that have no key in common can be compared at the same time: those that begin at even places, then those that begin at odd ones. This is **odd–even transposition**.
 #
@@ -93,9 +93,9 @@ def store_tile(out, tile):
 #
 # ## Can keys take longer steps?
 #
-# Suppose that two runs of keys, side by side, are each in order. Compare the first key of the left run with the *last* of the right one, the second with the last but one, and so on. Afterwards each key of the left half is at most as large as each of the right half. Each half then does the same with its own halves, at half the distance.
+# Suppose that two runs of keys, side by side, are each in order. Compare the first key of the left run with the *last* of the right one, the second with the last but one, and so on. Afterwards no key of the left half is larger than one of the right half. Within a half the keys rise and then fall, or fall and then rise: it is *bitonic*. Compared at half the distance, first with first, then at a quarter, and so on, they come in order.
 #
-# So runs of one key become runs of two, then four, then eight. This is **bitonic sort**.
+# Runs of one key become runs of two, then four, then eight: **bitonic sort**.
 
 # %% tags=["hide-input"]
 # Draws how eight keys move.
@@ -184,7 +184,7 @@ in_tiles = {name: clock(kernel, N // SIZE, SIZE // 2, dst, many)
 compare(in_tiles, "µs", "data path busy, %", "waits most for", by="all tiles")
 
 # %% [markdown]
-# A seventh of the rounds, and a seventh of the time. For n keys it is n rounds against log n · (log n + 1) / 2, with the logarithm of base 2. Yet a network knows nothing about its keys, and a tile is where it ends: for a quarter of a billion keys, nearly all of these rounds would go through global memory.
+# A seventh of the rounds, and a seventh of the time. For n keys it is n rounds against log n · (log n + 1) / 2, with the logarithm of base 2. But a quarter of a billion keys would take 406 rounds, and half of them reach beyond a tile, through global memory.
 #
 # ## Can we sort without comparing?
 #
@@ -691,7 +691,7 @@ def next_tile(taken):
     return tile[0]
 
 # %% [markdown]
-# Only the keys with a smaller digit are missing: these are of the whole array. But the counts of all digits do not change when keys change places. So one launch, at the beginning, counts all four digits of each key, and a scan makes `starts` of them. The pass itself then loads each key once and stores it once. This is the idea of **Onesweep**.
+# Only the keys with a smaller digit are missing, those of the whole array. Their number stays when keys change places. So one launch, at the beginning, counts all four digits of each key, and a scan makes `starts` of them. The pass itself then loads each key once and stores it once. This is the idea of **Onesweep**.
 
 # %%
 def make_sorting(warps, items, digit_of=digit_of, enter=same):
@@ -851,7 +851,7 @@ for n in (0, 1, 511, 1300):
 #
 # ## More keys for each thread
 #
-# A tile publishes 256 words whether it has many keys or few, and its warps clear and add up as many counters. And a run in the sorted tile is the longer, the more keys the tile has: sixteen of a digit in a tile of 4,096, if digits are random.
+# A tile publishes 256 words whether it has many keys or few, and its warps clear and add up as many counters. And the more keys a tile has, the longer are its runs: sixteen keys in a tile of 4,096, if digits are random.
 #
 # **Predict.** With 22 keys a thread in place of 8, what is the limit?
 #
@@ -861,7 +861,7 @@ for n in (0, 1, 511, 1300):
 #
 # </details>
 #
-# Two more changes are small. If a pass's digit is *known* to the compiler, each bit is at a fixed place. So there is a kernel for each digit, made by the same function. And in the first launch, the lanes of a warp meet in the bins, for each of four digits. [A copy for each lane](27_histogram.ipynb) ends that: 128 KB.
+# If a pass's digit is *known* to the compiler, each bit is at a fixed place. So there is a kernel for each digit, made by the same function. And in the first launch, the lanes of a warp meet in the bins, for each of four digits. [A copy for each lane](27_histogram.ipynb) ends that: 128 KB.
 
 # %% tags=["timing", "hide-input"]
 # Measures the passes, and the launches that count.
@@ -934,7 +934,7 @@ table(["rung", "what changed", "ms", "% of CUB's rate"],
 #
 # ## Values that come along
 #
-# Mostly a key has something that belongs to it: a row, an index. A value takes its key's way. So a lane notes where each key went, first within the tile, then in the array, and sends the value after it. This is where stability is seen: with the values 0, 1, 2 and so on, equal keys keep theirs in order.
+# Most keys have something that belongs to them: a row, an index. A value takes its key's way. So a lane notes where each key went, first within the tile, then in the array, and sends the value after it. This is where stability is seen: with the values 0, 1, 2 and so on, equal keys keep theirs in order.
 
 # %%
 def make_pair_pass(warps, items, resident):
@@ -1083,11 +1083,11 @@ table(["keys", "CUB's, billions a second", "ours", "% of CUB's rate"],
             keys_a_second("floats float32"))]])
 
 # %% [markdown]
-# Sorted keys and few bits: as fast as CUB. If all keys are equal, ours take 8% less time than random ones, but CUB's take 30% less.
+# None of them. Sorted keys take us as long as random ones, and the others less. With sorted keys and with few bits we are as fast as CUB. If all keys are equal, ours take 8% less time than random ones, but CUB's take 30% less.
 #
 # With values we reach 74% of CUB's rate, and for floats 80%. Both have one kernel for all digits; for plain keys, known digits were worth a tenth. What else they lack, we did not find.
 #
-# Of few keys we know less: 2²⁰ take us more than twice as long as CUB. They are 94 tiles, for 132 multiprocessors.
+# With 2²⁴ keys we reach 93% of CUB's rate, but 2²⁰ take us more than twice as long. They are only 94 tiles, for 132 multiprocessors; whether that is all, we did not test.
 #
 # ## What could go wrong
 #
@@ -1225,7 +1225,7 @@ task.check(stable_partition)
 # %% [markdown]
 # ## In practice
 #
-# Call CUB's `DeviceRadixSort`, or CuPy's `sort`, which uses such a sort for you. Sort by a few bits only, if the others are equal: each eight bits less are a pass less. Large records are not moved four times: sort keys with indices, then gather once.
+# Call CUB's `DeviceRadixSort` or CuPy's `sort`. Sort by a few bits only, if the others are equal: each eight bits less are a pass less. Large records are not moved four times: sort keys with indices, then gather once.
 #
 # `words` and `taken` must be zero before each pass. A word counts up to 2³⁰ − 1 keys of a digit; for more keys it has to be of 64 bits.
 #
