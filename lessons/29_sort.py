@@ -93,7 +93,7 @@ def store_tile(out, tile):
 #
 # ## Can keys take longer steps?
 #
-# Suppose that two runs of keys, side by side, are each in order. Compare the first key of the left run with the *last* of the right one, the second with the last but one, and so on. Afterwards no key of the left half is larger than one of the right half. Within a half the keys rise and then fall, or fall and then rise: it is *bitonic*. Compared at half the distance, first with first, then at a quarter, and so on, they come in order.
+# Suppose two runs, side by side, are each in order. Compare the first key of the left run with the *last* of the right one, the second with the last but one, and so on. Afterwards no key of the left half is larger than one of the right half. Within a half the keys rise and then fall, or fall and then rise: it is *bitonic*. Compared at half the distance, first with first, then at a quarter, and so on, they come in order.
 #
 # Runs of one key become runs of two, then four, then eight: **bitonic sort**.
 
@@ -184,7 +184,7 @@ in_tiles = {name: clock(kernel, N // SIZE, SIZE // 2, dst, many)
 compare(in_tiles, "µs", "data path busy, %", "waits most for", by="all tiles")
 
 # %% [markdown]
-# A seventh of the rounds, and a seventh of the time. For n keys it is n rounds against log n · (log n + 1) / 2, with the logarithm of base 2. But a quarter of a billion keys would take 406 rounds, and half of them reach beyond a tile, through global memory.
+# A seventh of the rounds, and a seventh of the time. For n keys it is n rounds against log n · (log n + 1) / 2 (of base 2). But a quarter of a billion keys would take 406 rounds, and half of them reach beyond a tile, through global memory.
 #
 # ## Can we sort without comparing?
 #
@@ -691,7 +691,7 @@ def next_tile(taken):
     return tile[0]
 
 # %% [markdown]
-# Only the keys with a smaller digit are missing, those of the whole array. Their number stays when keys change places. So one launch, at the beginning, counts all four digits of each key, and a scan makes `starts` of them. The pass itself then loads each key once and stores it once. This is the idea of **Onesweep**.
+# Only the keys with a smaller digit are missing, those of the whole array. Their number stays when keys change places. So one launch, at the beginning, counts all four digits of each key, and a scan makes `starts` of them. The pass itself then loads each key once and stores it once. This is the idea of **Onesweep**. (`shift_of`, `enter` and `leave` are for later: known digits, and floats.)
 
 # %%
 def make_sorting(warps, items, digit_of=digit_of, enter=same):
@@ -1135,7 +1135,7 @@ for shift in range(0, 32, 8):
     unstable = emulate(scatter_by_atomics_wrong)[2, 128](out, keys, begin,
                                                          shift)
     keys = out
-np.count_nonzero(keys != np.sort(some[:512])), unstable.races
+int(sum(keys != np.sort(some[:512]))), unstable.races
 
 # %% [markdown]
 # No race is reported, and the keys are not sorted. Each pass is right by itself: its digits are in order. But keys of one digit come in the order in which threads happen to get there, and the work of the passes before is lost.
@@ -1225,7 +1225,7 @@ task.check(stable_partition)
 # %% [markdown]
 # ## In practice
 #
-# Call CUB's `DeviceRadixSort` or CuPy's `sort`. Sort by a few bits only, if the others are equal: each eight bits less are a pass less. Large records are not moved four times: sort keys with indices, then gather once.
+# Call CUB's `DeviceRadixSort` or CuPy's `sort`. Sort by fewer bits if the others are equal: eight bits less are a pass less. Large records are not moved four times: sort keys with indices, then gather once.
 #
 # `words` and `taken` must be zero before each pass. A word counts up to 2³⁰ − 1 keys of a digit; for more keys it has to be of 64 bits.
 #
