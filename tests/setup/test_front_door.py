@@ -56,7 +56,7 @@ def test_the_front_door_offers_the_same_names_as_ever():
         "bandwidth banks chains conflicts copies exchange exposed fences fours grid "
         "grid_2d grid_stride halo hierarchy homes in_flight instructions intervals "
         "issues lanes latency layer_walk letter levels look_back look_backs meeting "
-        "neighbours new_sectors occupancy pipeline places ragged_walk rates "
+        "neighbours new_sectors occupancy orders pipeline places ragged_walk rates "
         "register_tile requests reuse roofline room rounds row_times_column rungs scan "
         "schedule sectors series shuffles sides slices speeds stages steps strip_walk "
         "tile_banks tile_cycle tile_move tile_order tile_walk times tree warps waves "
