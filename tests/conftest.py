@@ -44,6 +44,8 @@ SHARED = {
     "tests/plotting/test_contrast.py": "the figures",
     "tests/plotting/test_looked_at.py": "the figures",
     "tests/plotting/test_paper.py": "the figures",
+    "tests/setup/test_architecture.py": "the syntax",
+    "tests/setup/test_rooms.py": "the syntax",
 }
 # of which each test takes long, so that any worker takes the next one
 ONE_BY_ONE = (

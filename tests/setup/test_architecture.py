@@ -3,6 +3,7 @@ may grow.
 """
 
 import ast
+import re
 import sys
 from functools import cache
 from typing import NamedTuple
@@ -11,6 +12,7 @@ import pytest
 
 from tests.paths import ROOT
 from tests.setup import rooms_figure
+from tests.setup.syntax import statements_of, tree_of
 
 TOOL, HELPERS = ROOT / "tool" / "thirty_two_lanes", ROOT / "helpers"
 PACKAGES = {folder.name: folder for folder in (TOOL, HELPERS)}
@@ -134,30 +136,18 @@ def modules():
 
 
 @cache
-def tree_of(file):
-    """A file's syntax; several rules read it."""
-    return ast.parse(file.read_text(encoding="utf-8"))
-
-
-def statements(node):
-    """Each statement of a tree, wherever in it: a tenth of its nodes."""
-    for field in ("body", "handlers", "orelse", "finalbody", "cases"):
-        for each in getattr(node, field, ()):
-            yield each
-            yield from statements(each)
-
-
 def imports(file):
-    """What a file imports, wherever in it, as dotted names."""
+    """What a file imports, wherever in it, as dotted names; several rules ask."""
     name, folder = next(it for it in PACKAGES.items() if file.is_relative_to(it[1]))
-    package = [name, *file.relative_to(folder).parent.parts]
-    for node in statements(tree_of(file)):
+    package, found = [name, *file.relative_to(folder).parent.parts], []
+    for node in statements_of(file):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             base = package[: len(package) + 1 - node.level] if node.level else []
             base += [node.module] if node.module else []
-            yield from (".".join([*base, alias.name]) for alias in node.names)
+            found += [".".join([*base, alias.name]) for alias in node.names]
+    return found
 
 
 def imported_rooms(file):
@@ -222,6 +212,9 @@ def state_of(file, name) -> set[str]:
 
 def touched(file, names):
     """Attributes of what is called by one of these names, and whether they are set."""
+    owner = rf"\b(?:{'|'.join(names)})\b[\s)\\]*\."
+    if not re.search(owner, file.read_text(encoding="utf-8")):
+        return  # most files: their nodes need no look
     for node in ast.walk(tree_of(file)):
         if isinstance(node, ast.Attribute):
             owner = getattr(node.value, "id", getattr(node.value, "attr", ""))
@@ -274,7 +267,7 @@ def test_a_file_has_at_most_400_lines_and_a_function_40():
         says_why = "In one file: " in (ast.get_docstring(tree_of(file)) or "")
         if len(text.splitlines()) > (500 if says_why else 400):
             long.append(f"{name}: {len(text.splitlines())} lines")
-        for node in statements(tree_of(file)):
+        for node in statements_of(file):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 lines = node.end_lineno - node.lineno + 1
                 if lines > 40:

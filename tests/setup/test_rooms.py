@@ -5,6 +5,7 @@ import ast
 import pytest
 
 from tests.paths import ROOT
+from tests.setup.syntax import statements_of
 
 PACKAGES, TESTS = (ROOT / "tool/thirty_two_lanes", ROOT / "helpers"), ROOT / "tests"
 SHARED = ("frontend/lower", "frontend/refusals")  # asked through the front end's tests
@@ -45,7 +46,7 @@ def test_specimens_hold_no_tests():
     found = [
         f"{file.name}: {node.name}"
         for file in (TESTS / "specimens").glob("*.py")
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        for node in statements_of(file)
         if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
     ]
     assert [] == found
@@ -75,7 +76,7 @@ def test_only_on_gpu_needs_a_gpu():
 
 def imported(file):
     """The modules that a file imports from, wherever in it."""
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in statements_of(file):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
