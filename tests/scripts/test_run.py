@@ -78,7 +78,7 @@ def test_an_index_out_of_bounds_is_reported_though_it_ends_the_program(tmp_path)
     caught = f"try:\n    {BEYOND}except IndexError:\n    print('caught')\n"
 
     for text, traceback in ((BEYOND, True), (caught, False)):
-        said = run_apart(written(tmp_path, FINE + text))
+        said = run_it(written(tmp_path, FINE + text))
 
         assert 1 == said.returncode
         assert "bounds: line 20 writes values[32]" in said.stdout
@@ -251,22 +251,18 @@ def test_a_program_without_a_launch_is_told_so(tmp_path):
     assert (0, "\nNo kernel was launched.\n") == (said.returncode, said.stdout)
 
 
-@pytest.mark.parametrize(
-    "settings, sentence",
-    [
-        ({"NUMBA_ENABLE_CUDASIM": "1"}, "NUMBA_ENABLE_CUDASIM is set"),
-        ({}, "there is no file"),
-    ],
-)
-def test_what_cannot_be_run_is_a_sentence(tmp_path, settings, sentence):
+def test_what_cannot_be_run_is_a_sentence(tmp_path):
     """Status 2, and no traceback."""
-    file = written(tmp_path, FINE) if settings else tmp_path / "nothing.py"
+    simulated = run_apart(written(tmp_path, FINE), NUMBA_ENABLE_CUDASIM="1")
+    nothing = run_it(tmp_path / "nothing.py")
 
-    said = run_apart(file, **settings)
-
-    assert 2 == said.returncode
-    assert said.stderr.startswith("python -m thirty_two_lanes")
-    assert sentence in said.stderr and "Traceback" not in said.stderr
+    for said, sentence in (
+        (simulated, "NUMBA_ENABLE_CUDASIM is set"),
+        (nothing, "there is no file"),
+    ):
+        assert 2 == said.returncode
+        assert said.stderr.startswith("python -m thirty_two_lanes")
+        assert sentence in said.stderr and "Traceback" not in said.stderr
 
 
 @pytest.mark.slow
