@@ -13,6 +13,7 @@ from helpers.grading.sandbox import isolation
 from helpers.grading.sandbox.children import LOST, Nursery, NurseryError
 from helpers.grading.sandbox.limits import MOST_MESSAGES
 from tests.grading.asking import SHORT, ended, needs_isolation, nursery_at, seen
+from tests.paths import ROOT
 
 
 def test_a_submission_that_ends_well_says_so(nursery):
@@ -129,10 +130,35 @@ def test_a_nursery_is_ended_first_where_memory_is_short(nursery):
     assert "1000" == seen(nursery, "open('/proc/self/oom_score_adj').read().strip()")
 
 
-@pytest.mark.parametrize("way", ["is ended", "is killed", "loses who asks"])
-def test_who_interrupts_it_leaves_nothing_behind(tmp_path, way):
-    """A child that waits, also without a sandbox; its folder where it can be told."""
+LIGHT = f"""
+import sys, types
+def of(name, **what):
+    sys.modules[name] = module = types.ModuleType(name)
+    vars(module).update(what)
+of("helpers", __path__=[{str(ROOT / "helpers")!r}])
+of("work", prepare=lambda: 0, work=lambda asked, *_: exec(asked["cells"][0]))
+import helpers.grading.sandbox.nursery as it
+it.WORK["collect"] = "work"
+it.main("collect")
+"""
+
+
+@pytest.fixture
+def light(monkeypatch):
+    """A nursery that is not isolated, and imports neither Numba nor the course."""
+    real = isolation.command
+    monkeypatch.setattr(
+        isolation, "command", lambda *given: [*real(*given)[:-3], "-c", LIGHT]
+    )
     new = nursery_at("process")
+    yield new
+    new.end()
+
+
+@pytest.mark.parametrize("way", ["is ended", "is killed", "loses who asks"])
+def test_who_interrupts_it_leaves_nothing_behind(light, tmp_path, way):
+    """A child that waits, also without a sandbox; its folder where it can be told."""
+    new = light
     process, note = new.begin(), tmp_path / "note"
     code = (
         "import os, time, pathlib\n"
@@ -152,7 +178,6 @@ def test_who_interrupts_it_leaves_nothing_behind(tmp_path, way):
         new.end()
     wait_until(lambda: not psutil.pid_exists(int(child)))
     wait_until(lambda: way == "is killed" or not os.path.exists(folder))
-    new.end()
 
 
 def wait_until(there):
