@@ -1,7 +1,5 @@
 """How many lines changed is the same for `check`, for marks and in feedback."""
 
-import pytest
-
 from helpers.exercises.catalogue import exercise
 from helpers.grading.feedback import sentence
 from tests.grading.asking import marks
@@ -24,14 +22,15 @@ KERNELS = {  # what is changed in the answer, which changes two lines; and the r
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("change, reason", KERNELS.values(), ids=KERNELS)
-def test_lines_are_counted_alike_wherever_a_kernel_is_judged(change, reason):
+def test_lines_are_counted_alike_wherever_a_kernel_is_judged(prepared):
     """The same verdict on a kernel of a cell and on the one that was handed over."""
-    text = TASK.answer_text.replace(STORE, change)
-    verdict = TASK.judge(TASK.kernel(text), "s several_each")
-    assert reason == (verdict.reason or "")
+    prepared(TASK, "s several_each")
+    for what, (change, reason) in KERNELS.items():
+        text = TASK.answer_text.replace(STORE, change)
+        verdict = TASK.judge(TASK.kernel(text), "s several_each")
+        assert reason == (verdict.reason or ""), what
 
-    (row,) = marks(HEAD, text, asked=["several_each"], secret="s")["exercises"]
-    assert (verdict.points, reason) == (row["points"], row["reason"])
-    assert verdict.sentence == row["sentence"]
-    assert verdict.sentence in sentence(row, TASK, [])
+        (row,) = marks(HEAD, text, asked=["several_each"], secret="s")["exercises"]
+        assert (verdict.points, reason) == (row["points"], row["reason"]), what
+        assert verdict.sentence == row["sentence"]
+        assert verdict.sentence in sentence(row, TASK, [])

@@ -1,11 +1,22 @@
 """What is handed out: notebooks, and the manifest that they are marked by."""
 
 import json
+import shutil
+from functools import cache
 
 import pytest
 
 from helpers.grading.__main__ import main
+from lessons.publishing import assignments
 from tests.grading.handing_in import grade, hand_in, written
+
+
+@pytest.fixture(scope="module", autouse=True)
+def each_lesson_read_once():
+    """What a lesson promises is the same for all releases."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(assignments, "promise", cache(assignments.promise))
+        yield
 
 
 def test_a_release_is_what_is_graded(tmp_path, capsys):
@@ -22,26 +33,37 @@ def test_a_release_is_what_is_graded(tmp_path, capsys):
     assert {"no_answer"} == {it["reason"] for it in rows}
 
 
+TWO = "12:mirror,sectors", "13:reuse"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A release of two assignments."""
+    out = tmp_path_factory.mktemp("made") / "ps1"
+    assert 0 == main(["release", *TWO, "--out", str(out), "--seed", "7"])
+    return out
+
+
 @pytest.fixture
-def released(tmp_path):
-    """The bytes of a release of two assignments."""
-    given = ["release", "12", "13", "--out", str(tmp_path / "ps1"), "--seed", "7"]
-    assert 0 == main(given)
+def released(tmp_path, made):
+    """The bytes of a copy of it."""
+    shutil.copytree(made, tmp_path / "ps1")
     return written(tmp_path, "ps1")
 
 
 @pytest.mark.parametrize(
     "given",
     [
-        ["12", "13"],
-        ["12", "--seed", "7"],
-        ["12", "13", "--seed", "8"],
-        ["12", "--points", "mirror=5"],
+        TWO,
+        [TWO[0], "--seed", "7"],
+        [*TWO, "--seed", "8"],
+        [TWO[0], "--points", "mirror=5"],
     ],
     ids=" ".join,
 )
 def test_a_release_is_not_overwritten_by_another(tmp_path, released, given, capsys):
     """Its notebooks may be with the students already."""
+    capsys.readouterr()
     assert 2 == main(["release", *given, "--out", str(tmp_path / "ps1")])
     told = capsys.readouterr().err
     assert "choose another folder, or remove it" in told
@@ -60,7 +82,7 @@ def test_each_name_of_a_release_is_an_assignment(tmp_path, capsys):
 def test_a_release_may_have_some_exercises_of_a_lesson(tmp_path, capsys):
     """In the lesson's order; one that is not there stops all."""
     out = tmp_path / "ps1"
-    given = ["release", "12:mirror,sectors", "13", "--points", "mirror=5"]
+    given = ["release", *TWO, "--points", "mirror=5"]
     assert 2 == main(["release", "12:mirror,sector", "13", "--out", str(out)])
     assert "there is no assignment 12:mirror,sector\n" == capsys.readouterr().err
     assert 0 == main([*given, "--out", str(out)])
@@ -78,7 +100,7 @@ def test_a_release_may_have_some_exercises_of_a_lesson(tmp_path, capsys):
 
 def test_a_release_may_be_given_other_points(tmp_path, released):
     """Its notebooks and its manifest are written together."""
-    given = ["release", "12", "13", "--out", str(tmp_path / "ps1"), "--seed", "7"]
+    given = ["release", *TWO, "--out", str(tmp_path / "ps1"), "--seed", "7"]
     assert 0 == main([*given, "--points", "mirror=5"])
     assert released.keys() == written(tmp_path, "ps1").keys()
     assert released != written(tmp_path, "ps1")
@@ -90,6 +112,6 @@ def test_a_release_may_be_given_other_points(tmp_path, released):
 def test_points_are_checked_before_anything_is_written(tmp_path, given, capsys):
     """Half a release would be handed out."""
     out = tmp_path / "ps1"
-    assert 2 == main(["release", "12", "--out", str(out), "--points", given])
+    assert 2 == main(["release", TWO[0], "--out", str(out), "--points", given])
     assert capsys.readouterr().err.startswith("--points: ")
     assert not out.exists()
