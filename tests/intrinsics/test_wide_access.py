@@ -1,11 +1,14 @@
 """Twins, and the wide loads and stores that are built on them."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from numba import cuda, float32, njit, types
 from numba.core.extending import intrinsic
 
 from helpers import assemble, emulate, load4, store4, twin
+from tests.quick import beside
 from tests.specimens.kernels import doubled, message, number_intrinsic, through_shared
 from thirty_two_lanes.assembly.compiler import missing
 from thirty_two_lanes.core.errors import EmulatorFault, UnsupportedError
@@ -100,24 +103,30 @@ def test_four_neighbours_are_one_request(dtype):
         assert (5, 75) == (row.requests, row.sectors)
 
 
-@pytest.mark.parametrize("dtype", FOUR_BYTES)
+cpu_load4, cpu_store4 = intrinsic(load4._defn), intrinsic(store4._defn)
+
+
+@njit
+def moved_by_cpu(a, index, out):
+    cpu_store4(out, -16, cpu_load4(a, index))
+    cpu_store4(out, np.uint32(4), cpu_load4(a, index))
+
+
+INDICES = (1, 2, 4), (-1, -3, -4), (np.uint32(1), np.int32(-1), 0)
+
+
 @pytest.mark.parametrize(
-    "index", [(1, 2, 4), (-1, -3, -4), (np.uint32(1), np.int32(-1), 0)]
+    "index, dtype",
+    beside([*zip(INDICES, FOUR_BYTES, strict=True)], product(INDICES, FOUR_BYTES)),
 )
-def test_the_code_for_a_gpu_moves_what_numpy_does(dtype, index):
+def test_the_code_for_a_gpu_moves_what_numpy_does(index, dtype):
     """Numba compiles it for the CPU, too, where it runs: each index counts by its own
     axis, from the end if it is negative.
     """
-    load, store = intrinsic(load4._defn), intrinsic(store4._defn)
     a = np.arange(48, dtype=dtype).reshape(2, 3, 8)
     out = np.zeros(40, dtype)
 
-    @njit
-    def move(a, index, out):
-        store(out, -16, load(a, index))
-        store(out, np.uint32(4), load(a, index))
-
-    move(a, index, out)
+    moved_by_cpu(a, index, out)
 
     expected = np.zeros(40, dtype)
     four = a[index[:2]][index[2] :][:4]
@@ -206,8 +215,10 @@ def test_what_has_no_wide_load_is_refused():
 
 
 @cuda.jit
-def copied_at(a, index, out):
-    store4(out, index, load4(a, index))
+def copied_at(index, a, b, c, to_a, to_b, to_c):
+    store4(to_a, index, load4(a, index))
+    store4(to_b, index, load4(b, index))
+    store4(to_c, index, load4(c, index))
 
 
 def opcodes(kernel, *arguments):
@@ -216,16 +227,17 @@ def opcodes(kernel, *arguments):
 
 
 @needs_compiler
-@pytest.mark.parametrize("dtype", FOUR_BYTES)
-def test_the_compiler_makes_one_instruction_of_four(dtype):
+def test_the_compiler_makes_one_instruction_of_four():
     """Of each type; a sign costs the index the question whether it is negative."""
-    a = np.zeros(64, dtype)
+    arrays = [np.zeros(64, dtype) for dtype in FOUR_BYTES]
 
-    unsigned = opcodes(copied_at, a, np.uint32(4), a)
-    signed = opcodes(copied_at, a, np.int32(4), a)
+    unsigned = opcodes(copied_at, np.uint32(4), *arrays, *arrays)
+    signed = opcodes(copied_at, np.int32(4), *arrays, *arrays)
 
     for found in (unsigned, signed):
-        assert ["LDG.E.128", "STG.E.128"] == [it for it in found if ".128" in it]
+        wide = [it for it in found if ".128" in it]
+        assert ["LDG.E.128"] * 3 + ["STG.E.128"] * 3 == sorted(wide)
+        assert not [it for it in found if it[:3] in ("LDG", "STG") and it not in wide]
     signs = [it for it in signed if it.startswith("USHF.R.S32.HI")]
     assert signs and not set(signs) & set(unsigned)
 
