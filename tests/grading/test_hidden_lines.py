@@ -8,7 +8,6 @@ from tests.grading.attacks import HEAD
 TASK = exercise("several_each")
 STORE = "out[i] = factor * a[i]"
 KERNELS = {  # what is changed in the answer, which changes two lines; and the reason
-    "nothing": (STORE, ""),
     "layout and comments": ("out[i] = (  # here\n                factor\n"
                             "                * a[i]\n            )", ""),
     "statements behind a semicolon": (

@@ -11,9 +11,13 @@ from tests.paths import ROOT
 BROUGHT = """
 import sys
 before = set(sys.modules)
-import {module}
+for module in {modules}:
+    __import__(module)
+    print(*sorted(set(sys.modules) - before))
+{then}
 print(*sorted(set(sys.modules) - before))
 """
+IN_TURN = "numba.cuda", "thirty_two_lanes", "helpers"  # each imports those before it
 TOOL = {
     "assembly": "",
     "core": "device device_memory dynamic_shared errors gc_pause hardware source",
@@ -43,16 +47,23 @@ TOOL_OF_THE_COURSE = {  # what the course's own modules bring of the tool
 
 
 @cache
-def brought(module, then="") -> set:
-    """The modules that are imported with a module in a process of its own."""
+def told(modules, then="") -> list:
+    """What is imported with some modules in a process of its own: after each of them,
+    and at the end.
+    """
     ran = subprocess.run(
-        [sys.executable, "-c", BROUGHT.format(module=f"{module}\n{then}")],
+        [sys.executable, "-c", BROUGHT.format(modules=modules, then=then)],
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=True,
     )
-    return set(ran.stdout.split())
+    return [set(line.split()) for line in ran.stdout.splitlines()]
+
+
+def brought(module) -> set:
+    """The modules that are imported with one of them: one process tells all three."""
+    return dict(zip(IN_TURN, told(IN_TURN)[:-1], strict=True))[module]
 
 
 def packages(modules) -> set:
@@ -110,7 +121,7 @@ def test_importing_us_brings_of_others_what_numba_cuda_brings():
 def test_a_plain_launch_brings_no_judge():
     """Judges and reports come with `emulate`."""
     launch = "from numba import cuda; cuda.jit(lambda: None)[1, 32]()"
-    found = brought("thirty_two_lanes", launch)
+    found = told(("thirty_two_lanes",), f"import thirty_two_lanes\n{launch}")[-1]
 
     assert "thirty_two_lanes.emulator.machine.machine" in found
     assert "thirty_two_lanes.emulator.judges" not in found
@@ -122,4 +133,4 @@ def test_a_figure_brings_matplotlib():
     """So the test above would notice it."""
     drawn = "helpers.plot_warps(40)._repr_mimebundle_()"
 
-    assert "matplotlib" in packages(brought("helpers", drawn))
+    assert "matplotlib" in packages(told(("helpers",), f"import helpers\n{drawn}")[-1])
