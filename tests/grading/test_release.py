@@ -2,21 +2,11 @@
 
 import json
 import shutil
-from functools import cache
 
 import pytest
 
 from helpers.grading.__main__ import main
-from lessons.publishing import assignments
 from tests.grading.handing_in import grade, hand_in, written
-
-
-@pytest.fixture(scope="module", autouse=True)
-def each_lesson_read_once():
-    """What a lesson promises is the same for all releases."""
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(assignments, "promise", cache(assignments.promise))
-        yield
 
 
 def test_a_release_is_what_is_graded(tmp_path, capsys):
