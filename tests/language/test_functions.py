@@ -8,7 +8,8 @@ import pytest
 from numba import cuda
 
 from helpers import emulate
-from tests.specimens.kernels import BUILT_IN, NAMESPACE, by_thread, kernel_of
+from tests.quick import slow
+from tests.specimens.kernels import BUILT_IN, by_expression, by_thread, kernel_of
 
 RNG = np.random.default_rng(3)
 
@@ -20,55 +21,50 @@ def within(ulps, expected, actual):
     return bool(np.all(near | (expected == actual) | np.isnan(expected)))
 
 
-INSIDE = {"acos": 0.9, "asin": 0.9, "atanh": 0.9}  # where a function is defined
-MATH = (
-    *("acos", "asin", "atan", "asinh", "atanh", "cos", "sin", "tan", "cosh", "sinh"),
-    *("tanh", "erf", "erfc", "exp", "exp2", "expm1", "fabs", "gamma", "lgamma", "log"),
-    *("log2", "log10", "log1p", "sqrt", "ceil", "floor", "trunc", "degrees"),
-    *("radians", "acosh"),
+MATH = (  # and of which of three inputs
+    *("acos Y", "asin Y", "atan X", "asinh X", "atanh Y", "cos X", "sin X", "tan X"),
+    *("cosh X", "sinh X", "tanh X", "erf X", "erfc X", "exp X", "exp2 X", "expm1 X"),
+    *("fabs X", "gamma X", "lgamma X", "log X", "log2 X", "log10 X", "log1p X"),
+    *("sqrt X", "ceil X", "floor X", "trunc X", "degrees X", "radians X", "acosh Z"),
 )
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32])
-@pytest.mark.parametrize("name", MATH)
-def test_a_function_of_math_is_pythons_within_its_last_bits(name, dtype):
+def test_a_function_of_math_is_pythons_within_its_last_bits(dtype):
     """Of float32 it is a float32; of whole numbers a float64."""
-    whole = BUILT_IN and dtype is np.int32 and name in ("degrees", "radians")
-    if not hasattr(math, name) or whole or (BUILT_IN and name == "exp2"):
-        pytest.skip("neither this Python nor this Numba has it")
-    x = np.linspace(0.05, INSIDE.get(name, 3.1), 32)
-    x = 1 + x if name == "acosh" else x
-    x = (1 + np.arange(32) % 3 if dtype is np.int32 else x).astype(dtype)
-    if dtype is np.int32 and name in INSIDE:
-        x[:] = 0
+    whole = dtype is np.int32
+    lacking = {"exp2"} | ({"degrees", "radians"} if whole else set())
+    calls = [it.split() for it in MATH if hasattr(math, it.split()[0])]
+    calls = [it for it in calls if not BUILT_IN or it[0] not in lacking]
+    x = (1 + np.arange(32) % 3 if whole else np.linspace(0.05, 3.1, 32)).astype(dtype)
+    inside = np.linspace(0.05, 0.9, 32).astype(dtype)  # where a function is defined
+    inputs = {"X": x, "Y": inside, "Z": 1 + x}
 
-    actual = by_thread(kernel_of(f"math.{name}(X)", "x"), x, threads=32)
+    found = by_expression([f"math.{f}({of})" for f, of in calls], *inputs.values())
 
-    expected = [getattr(math, name)(value) for value in x.tolist()]
     kind = np.float32 if dtype is np.float32 else np.float64
-    assert actual.astype(kind).tolist() == actual.tolist()
-    assert within(8, expected, actual.astype(kind))
+    assert found.astype(kind).tolist() == found.tolist()
+    for (name, of), actual in zip(calls, found.astype(kind), strict=True):
+        expected = [getattr(math, name)(value) for value in inputs[of].tolist()]
+        assert within(8, expected, actual), name
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize(
-    "name", ["atan2", "copysign", "fmod", "hypot", "pow", "remainder", "nextafter"]
-)
-def test_a_function_of_two_numbers_is_numpys_or_pythons(name, dtype):
+def test_a_function_of_two_numbers_is_numpys_or_pythons(dtype):
     """Of float32 it is a float32."""
-    if BUILT_IN and name == "nextafter":
-        pytest.skip("Numba's built-in target does not have it")
+    names = ["atan2", "copysign", "fmod", "hypot", "pow", "remainder", "nextafter"]
+    names = names[:-1] if BUILT_IN else names
     x, y = RNG.uniform(0.1, 5, (2, 32)).astype(dtype)
 
-    actual = by_thread(kernel_of(f"math.{name}(X, Y)"), x, y, threads=32)
+    found = by_expression([f"math.{name}(X, Y)" for name in names], x, y)
 
-    expected = [
-        getattr(math, name)(*p) for p in zip(x.tolist(), y.tolist(), strict=True)
-    ]
-    if name == "nextafter":
-        expected = np.nextafter(x, y).astype(np.float64)
-    assert actual.astype(dtype).tolist() == actual.tolist()
-    assert within(4, expected, actual.astype(dtype))
+    assert found.astype(dtype).tolist() == found.tolist()
+    for name, actual in zip(names, found.astype(dtype), strict=True):
+        pairs = zip(x.tolist(), y.tolist(), strict=True)
+        expected = [getattr(math, name)(*pair) for pair in pairs]
+        if name == "nextafter":
+            expected = np.nextafter(x, y).astype(np.float64)
+        assert within(4, expected, actual), name
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -76,10 +72,14 @@ def test_functions_that_give_two_numbers(dtype):
     """`frexp`, `modf` and, put together again, `ldexp`."""
     x = RNG.uniform(-50, 50, 32).astype(dtype)
 
-    exponents = by_thread(kernel_of("math.frexp(X)[1]", "x"), x, threads=32)
-    fractions = by_thread(kernel_of("math.modf(X)[0]", "x"), x, threads=32)
-    body = "math.ldexp(math.frexp(X)[0], math.frexp(X)[1])"
-    again = by_thread(kernel_of(body, "x"), x, threads=32)
+    exponents, fractions, again = by_expression(
+        [
+            "math.frexp(X)[1]",
+            "math.modf(X)[0]",
+            "math.ldexp(math.frexp(X)[0], math.frexp(X)[1])",
+        ],
+        x,
+    )
 
     assert [math.frexp(v)[1] for v in x.tolist()] == exponents.tolist()
     assert [math.modf(v)[0] for v in x.tolist()] == fractions.tolist()
@@ -90,9 +90,9 @@ def test_gamma_has_poles_as_cuda_has_them():
     """No error of Python's: infinity, or not a number."""
     x = np.array([0.0, -1.0, 200.0, 0.5] * 8)
 
-    gamma = by_thread(kernel_of("math.gamma(X)", "x"), x, threads=32)
-    lgamma = by_thread(kernel_of("math.lgamma(X)", "x"), x, threads=32)
-    rest = by_thread(kernel_of("math.remainder(1.0, X)", "x"), x, threads=32)
+    gamma, lgamma, rest = by_expression(
+        ["math.gamma(X)", "math.lgamma(X)", "math.remainder(1.0, X)"], x
+    )
 
     np.testing.assert_array_equal(
         gamma[:4], [math.inf, math.nan, math.inf, math.gamma(0.5)]
@@ -107,71 +107,62 @@ CMATH = (
 )
 
 
-@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
-@pytest.mark.parametrize("name", CMATH)
-def test_a_function_of_cmath_is_pythons(name, dtype):
+@pytest.mark.parametrize("dtype", [np.complex64, slow(np.complex128)])
+def test_a_function_of_cmath_is_pythons(dtype):
     """Both parts, of both sizes of complex numbers."""
     z = (RNG.uniform(-2, 2, 32) + 1j * RNG.uniform(-2, 2, 32)).astype(dtype)
 
-    actual = by_thread(kernel_of(f"cmath.{name}(Z)", "z"), z, dtype=dtype, threads=32)
+    found = by_expression([f"cmath.{name}(X)" for name in CMATH], z, dtype=dtype)
 
-    expected = [getattr(cmath, name)(value) for value in z.tolist()]
+    expected = [[getattr(cmath, name)(v) for v in z.tolist()] for name in CMATH]
     limit = 2e-6 if dtype is np.complex64 else 1e-14
-    np.testing.assert_allclose(actual, expected, rtol=limit, atol=limit)
+    np.testing.assert_allclose(found, expected, rtol=limit, atol=limit)
 
 
-@pytest.mark.parametrize(
-    "expression, python",
-    [
-        ("cmath.phase(Z)", cmath.phase),
-        ("cmath.polar(Z)[0]", abs),
-        ("cmath.rect(Z.real, Z.imag).real", lambda z: z.real * math.cos(z.imag)),
-        ("Z.conjugate().imag", lambda z: -z.imag),
-        ("(Z ** 2).real", lambda z: (z * z).real),
-        ("(Z ** (1 + 1j)).imag", lambda z: (z ** (1 + 1j)).imag),
-        ("(Z / (2 - 1j)).imag", lambda z: (z / (2 - 1j)).imag),
-        ("abs(complex(Z.imag, 2))", lambda z: abs(complex(z.imag, 2))),
-        ("cmath.isfinite(Z) + 2 * cmath.isnan(Z)", lambda z: 1),
-    ],
-)
-def test_operators_and_parts_of_complex_numbers(expression, python):
+OF_COMPLEX = {
+    "cmath.phase(Z)": cmath.phase,
+    "cmath.polar(Z)[0]": abs,
+    "cmath.rect(Z.real, Z.imag).real": lambda z: z.real * math.cos(z.imag),
+    "Z.conjugate().imag": lambda z: -z.imag,
+    "(Z ** 2).real": lambda z: (z * z).real,
+    "(Z ** (1 + 1j)).imag": lambda z: (z ** (1 + 1j)).imag,
+    "(Z / (2 - 1j)).imag": lambda z: (z / (2 - 1j)).imag,
+    "abs(complex(Z.imag, 2))": lambda z: abs(complex(z.imag, 2)),
+    "cmath.isfinite(Z) + 2 * cmath.isnan(Z)": lambda z: 1,
+}
+
+
+def test_operators_and_parts_of_complex_numbers():
     """Powers, quotients, `conjugate` and `complex` itself."""
     z = RNG.uniform(1, 2, 32) + 1j * RNG.uniform(1, 2, 32)
 
-    actual = by_thread(kernel_of(expression, "z"), z, threads=32)
+    found = by_expression(OF_COMPLEX, z, names="z")
 
-    np.testing.assert_allclose(actual, [python(v) for v in z.tolist()], rtol=1e-13)
+    expected = [[python(v) for v in z.tolist()] for python in OF_COMPLEX.values()]
+    np.testing.assert_allclose(found, expected, rtol=1e-13)
 
 
-@pytest.mark.parametrize(
-    "expression, python",
-    [
-        ("divmod(X, Y)[0] * 100 + divmod(X, Y)[1]", lambda x, y: x // y * 100 + x % y),
-        ("round(X / 7, 2)", lambda x, y: round(x / 7, 2)),
-        ("round(X * 7.0, -1)", lambda x, y: round(x * 7.0, -1)),
-        ("pow(Y, 3)", lambda x, y: y**3),
-        ("float(X).real + X.imag", lambda x, y: x),
-        ("abs(X) ** 0.5", lambda x, y: abs(x) ** 0.5),
-        pytest.param(
-            "np.iinfo(np.int16).max + X",
-            lambda x, y: 32767 + x,
-            marks=pytest.mark.skipif(BUILT_IN, reason="the package's own"),
-        ),
-        (
-            "float('inf') if X > 0 else len('abc')",
-            lambda x, y: math.inf if x > 0 else 3,
-        ),
-    ],
-)
-def test_builtins_give_what_python_gives(expression, python):
+BUILTINS = {
+    "divmod(X, Y)[0] * 100 + divmod(X, Y)[1]": lambda x, y: x // y * 100 + x % y,
+    "round(X / 7, 2)": lambda x, y: round(x / 7, 2),
+    "round(X * 7.0, -1)": lambda x, y: round(x * 7.0, -1),
+    "pow(Y, 3)": lambda x, y: y**3,
+    "float(X).real + X.imag": lambda x, y: x,
+    "abs(X) ** 0.5": lambda x, y: abs(x) ** 0.5,
+    "float('inf') if X > 0 else len('abc')": lambda x, y: math.inf if x > 0 else 3,
+}
+if not BUILT_IN:  # the package's own
+    BUILTINS["np.iinfo(np.int16).max + X"] = lambda x, y: 32767 + x
+
+
+def test_builtins_give_what_python_gives():
     """Of whole numbers, negative ones too."""
     x, y = RNG.integers(-50, 50, 32), RNG.integers(1, 9, 32)
 
-    actual = by_thread(kernel_of(expression), x, y, threads=32)
+    found = dict(zip(BUILTINS, by_expression(BUILTINS, x, y).tolist(), strict=True))
 
-    assert [python(*p) for p in zip(x.tolist(), y.tolist(), strict=True)] == (
-        actual.tolist()
-    )
+    pairs = list(zip(x.tolist(), y.tolist(), strict=True))
+    assert {e: [f(*pair) for pair in pairs] for e, f in BUILTINS.items()} == found
 
 
 @pytest.mark.skipif(BUILT_IN, reason="the package's own")
@@ -195,40 +186,35 @@ def test_integer_intrinsics_of_each_width(dtype):
     x = RNG.integers(0, 2 ** (width - 1) - 1, 32).astype(dtype)
     x[:2] = 0, 1
 
-    for name, python in (
-        ("popc", lambda v: v.bit_count()),
-        ("clz", lambda v: width - v.bit_length()),
-        ("ffs", lambda v: (v & -v).bit_length()),
-        ("brev", lambda v: int(f"{v:0{width}b}"[::-1], 2)),
-    ):
-        if name == "brev" and np.dtype(dtype).kind == "i":
-            continue
-        kernel = kernel_of(f"cuda.{name}(X)", "x")
-        actual = by_thread(kernel, x, dtype=np.uint64, threads=32)
-        assert [python(v) for v in x.tolist()] == actual.tolist(), name
+    functions = {
+        "popc": lambda v: v.bit_count(),
+        "clz": lambda v: width - v.bit_length(),
+        "ffs": lambda v: (v & -v).bit_length(),
+    }
+    if np.dtype(dtype).kind == "u":
+        functions["brev"] = lambda v: int(f"{v:0{width}b}"[::-1], 2)
+    found = by_expression([f"cuda.{name}(X)" for name in functions], x, dtype=np.uint64)
+    expected = [[python(v) for v in x.tolist()] for python in functions.values()]
+    assert expected == found.tolist()
 
 
 # ufuncs
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        "np.sin(X, out)",
-        "np.arctan2(X, x, out)",
-        "np.maximum(x, X, out)",
-        "np.log(x, out)",
-    ],
-)
-def test_a_ufunc_writes_to_an_array_that_it_is_given(call):
+def writes_to_arrays(x, out):
+    X = x[1, 0, 2]
+    np.sin(X, out[0])
+    np.arctan2(X, x, out[1])
+    np.maximum(x, X, out[2])
+    np.log(x, out[3])
+
+
+def test_a_ufunc_writes_to_an_array_that_it_is_given():
     """Of numbers and of arrays, broadcast as NumPy does."""
     x = RNG.uniform(0.5, 2, (3, 1, 4))
-    kernel = f"def kernel(x, out):\n    X = x[1, 0, 2]\n    {call}\n"
-    namespace = dict(NAMESPACE)
-    exec(kernel, namespace)
-    out, expected = np.zeros((2, 3, 5, 4)), np.zeros((2, 3, 5, 4))
+    out, expected = np.zeros((2, 4, 2, 3, 5, 4))
 
-    emulate(cuda.jit(namespace["kernel"]))[1, 1](x, out)
+    emulate(cuda.jit(writes_to_arrays))[1, 1](x, out)
 
-    namespace["kernel"](x, expected)
+    writes_to_arrays(x, expected)
     np.testing.assert_allclose(out, expected, rtol=1e-15)

@@ -209,11 +209,23 @@ NAMESPACE = {
 
 def kernel_of(expression, names="xy"):
     """A kernel that stores an expression of each thread's elements."""
+    return _storing({"out[i]": expression}, names)
+
+
+def by_expression(expressions, *inputs, names="xyz", dtype=np.float64):
+    """What one kernel stores of each expression: a row, an element for each thread."""
+    stores = {f"out[{row}, i]": text for row, text in enumerate(expressions)}
+    out = np.zeros((len(stores), len(inputs[0])), dtype)
+    emulate(_storing(stores, names[: len(inputs)]))[1, len(inputs[0])](*inputs, out)
+    return out
+
+
+def _storing(stores, names):
     lines = [
-        f"def kernel({', '.join(names)}, out):",
+        f"def kernel({', '.join([*names, 'out'])}):",
         "    i = cuda.grid(1)",
         *(f"    {name.upper()} = {name}[i]" for name in names),
-        f"    out[i] = {expression}",
+        *(f"    {place} = {expression}" for place, expression in stores.items()),
     ]
     namespace = dict(NAMESPACE)
     exec("\n".join(lines), namespace)
