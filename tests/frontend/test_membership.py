@@ -36,15 +36,17 @@ def by_kernel(kind):
     asking = cuda.jit(device=True)(ask)
 
     @cuda.jit
-    def kernel(out, sought, start, stop, step):
+    def kernel(out, sought, forms):
         i = cuda.grid(1)
-        asking(out[i], sought[i], start, stop, step)
+        for k in range(forms.shape[0]):
+            start, stop, step = forms[k, 0], forms[k, 1], forms[k, 2]
+            asking(out[k, i], sought[i], start, stop, step)
 
     sought = NUMBERS.astype(kind)
-    for form in FORMS:
-        out = np.zeros((THREADS, 8), np.int64)
-        emulate(kernel)[2, THREADS // 2](out, sought, *form)
-        yield form, sought, out
+    out = np.zeros((len(FORMS), THREADS, 8), np.int64)
+    emulate(kernel)[2, THREADS // 2](out, sought, np.array(FORMS))
+    for form, answers in zip(FORMS, out, strict=True):
+        yield form, sought, answers
 
 
 @pytest.mark.parametrize("kind", ["int64", "int8", "uint32", "float32", "bool"])

@@ -48,7 +48,7 @@ def interrupted(launch):
     )
     try:
         assert "ready\n" == running.stdout.readline(), running.stderr.read()
-        time.sleep(1)
+        time.sleep(0.3)
         running.send_signal(signal.SIGINT)
         output, error = running.communicate(timeout=60)
     finally:
