@@ -88,7 +88,7 @@ WRONG = [
     ("a[0] = n[0]", "indexes a number or None, not an array"),
     ("n[0] = 1", "indexes a number or None, not an array"),
     ("a[0, 1] = 1", "too many indices to a 1-dimensional array"),
-    ("a[n / 2] = 1", "an index must be a whole number"),
+    ("a[n / 2] = 1", "this one is a float: `//` divides whole numbers"),
     ('a["x"] = 1', "this line has a string"),
     ("a[0] = a.shape[1]", "a tuple has no item at this index"),
     ("t = (1, 2)|t[0] = 3", "the items of a tuple cannot be changed"),
