@@ -22,14 +22,15 @@ def by_python_and_kernel(lines, names, device=""):
     source = "def kernel(out, a, m):\n    i = cuda.grid(1)\n"
     source = dedent(device) + source + indent(dedent(lines), "    ")
     expected, actual = _arguments(), _arguments()
-    for thread in range(THREADS):
-        plain = SimpleNamespace(
-            grid=lambda axes, thread=thread: thread,
-            jit=lambda **options: lambda function: function,
-            const=SimpleNamespace(array_like=np.array),
-            local=SimpleNamespace(array=np.zeros),
-        )
-        function_of(source, {**names, "cuda": plain})(*expected)
+    plain = SimpleNamespace(
+        grid=lambda axes: plain.thread,
+        jit=lambda **options: lambda function: function,
+        const=SimpleNamespace(array_like=np.array),
+        local=SimpleNamespace(array=np.zeros),
+    )
+    function = function_of(source, {**names, "cuda": plain})
+    for plain.thread in range(THREADS):
+        function(*expected)
     kernel = cuda.jit(function_of(source, {**names, "cuda": cuda}))
     emulate(kernel)[1, THREADS](*actual)
     return expected[0].tolist(), actual[0].tolist()

@@ -53,7 +53,7 @@ def test_a_modules_values_are_used_like_globals(lines):
     assert expected == actual
 
 
-@pytest.mark.parametrize("lines", LINES[:6])
+@pytest.mark.parametrize("lines", LINES[::6])
 def test_a_device_function_uses_a_modules_arrays(lines):
     """The kernel passes none of them."""
     device = "@cuda.jit(device=True)\ndef f(out, i):\n" + indent(lines, "    ") + "\n"

@@ -8,6 +8,7 @@ from numba import cuda, int32
 
 from helpers import emulate
 from tests.frontend.by_python import by_python_and_kernel, function_of
+from tests.quick import some
 from tests.specimens.kernels import BUILT_IN, message
 from thirty_two_lanes.emulator import KernelError
 
@@ -90,7 +91,7 @@ def by_condition(given, then):
 
 @pytest.mark.parametrize(
     "lines",
-    [
+    some([
         returned("number(a[i])", "out[i] = r + 1"),
         returned("integer(a[i])", "out[i] = -r"),
         returned("passed_on(a[i])", "out[i] = r ** 2 + max(r, 7.0) - abs(r)"),
@@ -115,7 +116,7 @@ def by_condition(given, then):
         "x = a[i] if i > 3 else None\nout[i] = 2 if x is None else x",
         "x = None\nfor k in range(i):\n    if k % 3 == 1:\n        x = a[k]\n"
         "out[i] = 2 if x is None else x",
-    ],
+    ], every=2),
 )
 def test_what_may_be_none_has_a_value_where_it_is_not(lines):
     """As Python says, thread by thread."""

@@ -68,7 +68,7 @@ def test_random_kernels_have_the_races_that_vector_clocks_find(seed):
     assert expected == reported(emulate(kernel)[blocks, threads](g, out)), source
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", some(range(24), every=3))
 def test_hazards_are_counted_as_they_are_listed(seed, monkeypatch):
     """Without a list of pairs the figure is the same, or a least one that says so."""
     kernel, source = random_kernel(np.random.default_rng(100 + seed))
@@ -200,7 +200,7 @@ def test_a_last_block_is_ordered_by_its_fence(fence):
     assert expected == [(r.kind, r.scope, r.cell) for r in run.races]
 
 
-@pytest.mark.parametrize("blocks", [2, 3, 4, 8])
+@pytest.mark.parametrize("blocks", [2, 5])
 def test_no_block_is_the_last_by_its_number(blocks):
     """Each is in a race with two seeds that follow each other, though it draws a
     ticket: it is not the last one to draw.
