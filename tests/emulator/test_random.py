@@ -34,7 +34,7 @@ from thirty_two_lanes.emulator import NoProgressError
 THREADS = PLAIN_LAUNCH[1]
 
 
-@pytest.mark.parametrize("seed", beside(range(2), range(60), slow_every=4))
+@pytest.mark.parametrize("seed", beside([2, 3], range(60), slow_every=4))
 def test_a_random_kernel_gives_what_njit_gives_and_reconverges(seed):
     """Each thread gets what njit gets; a warp's stores of one turn are one request."""
     made = plain_program(seed)
@@ -65,7 +65,7 @@ def test_a_random_kernel_gives_the_same_bits_in_every_order(seed):
 
 
 @pytest.mark.skipif(BUILT_IN, reason="some of the statements are the package's own")
-@pytest.mark.parametrize("seed", beside([0], range(200), slow_every=6))
+@pytest.mark.parametrize("seed", beside([4], range(200), slow_every=6))
 def test_a_random_program_of_typed_values_is_right_or_refused_by_numba(seed):
     """It leaves what Python or njit leaves; `python -m` its module runs any number."""
     fault = typed.fault_of(typed.program(seed)[0], seed)

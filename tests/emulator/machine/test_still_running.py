@@ -11,7 +11,7 @@ from thirty_two_lanes import emulate
 from thirty_two_lanes.emulator.machine import batch, machine, still_running
 from thirty_two_lanes.emulator.native import ahead
 
-TURNS = 4000
+TURNS = 1000
 SAID = (
     r"`(\w+)` still runs after (\d+) seconds, in the loop at line (\d+), with (\d+) of "
     r"(\d+) blocks done\. If it does not end, stop it with (.+)\.\n"

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tests.emulator.native.comparison import bits
+from tests.quick import beside, turn_of
 from thirty_two_lanes.core import ir
 from thirty_two_lanes.core.source import Reference, Site
 from thirty_two_lanes.emulator.codegen.translate import translate
@@ -98,24 +99,20 @@ def results_of(operator):
     return [results(operator, types) for types in cases(operator)]
 
 
-@pytest.mark.parametrize(
-    "operator",
-    [
-        pytest.param(o, marks=pytest.mark.slow if o.startswith(SLOW) else ())
-        for o in sorted({*OPERATORS, *FUNCTIONS} - KNOWN)
-    ],
-)
+MADE = "add sub mul truediv floordiv mod lshift rshift and or xor lt le gt ge eq ne"
+MADE += " neg pos invert not abs round min max choose cuda.selp math.sin math.sqrt"
+MADE += " math.floor math.isnan cuda.popc np.hypot fmin pow"
+TABLE = sorted({*OPERATORS, *FUNCTIONS} - KNOWN)
+QUICK = [it for it in TABLE if not it.startswith(SLOW) and turn_of(it, 4) == 0]
+
+
+@pytest.mark.parametrize("operator", beside(sorted({*MADE.split(), *QUICK}), TABLE))
 def test_a_row_of_the_table_gives_the_same_bits(operator):
     """Of every type that has it, of zeros, limits, infinities and NaN."""
     found = zip(cases(operator), results_of(operator), strict=True)
 
     differ = [types for types, r in found if r is not None and r[0] != r[1]]
     assert [] == differ
-
-
-MADE = "add sub mul truediv floordiv mod lshift rshift and or xor lt le gt ge eq ne"
-MADE += " neg pos invert not abs round min max choose cuda.selp math.sin math.sqrt"
-MADE += " math.floor math.isnan cuda.popc np.hypot fmin pow"
 
 
 @pytest.mark.parametrize("operator", MADE.split())
