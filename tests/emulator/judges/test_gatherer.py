@@ -7,6 +7,7 @@ import pytest
 from numba import cuda, float32, int32
 
 from helpers import emulate
+from tests.quick import slow
 from tests.specimens.race_cases import CASES
 from tests.specimens.zoo_cases import ZOO
 from thirty_two_lanes.core.events import AccessSite, Requests
@@ -73,7 +74,9 @@ LIMITS = {
 }
 
 
-@pytest.mark.parametrize("case", SOME, ids=lambda case: case.name)
+@pytest.mark.parametrize(
+    "case", [*SOME[::2], *map(slow, SOME[1::2])], ids=lambda case: case.name
+)
 def test_reports_do_not_depend_on_how_much_waits(case, kept):
     """One by one, by sevens, all together, or each at once as of many blocks."""
     expected = reports(case)
