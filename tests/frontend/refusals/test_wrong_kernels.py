@@ -9,7 +9,6 @@ from numba import cuda
 from helpers import emulate
 from tests.frontend.refusals.wrong_kernels import WRONG, written
 from tests.plain_words import internals_of
-from tests.quick import some
 from tests.specimens.kernels import BUILT_IN, line_of, message
 from tests.specimens.zoo_cases import ZOO
 from thirty_two_lanes.core.errors import EmulatorFault, ExplainedError
@@ -17,7 +16,7 @@ from thirty_two_lanes.core.errors import EmulatorFault, ExplainedError
 AT = re.compile(r"\(wrong\.py, line (\d+)\)\n    (.*)")
 
 
-@pytest.mark.parametrize("body, sentence", some(WRONG, every=2))
+@pytest.mark.parametrize("body, sentence", WRONG, ids=[body for body, _ in WRONG])
 def test_a_mistake_is_told_with_its_line_and_the_remedy(body, sentence):
     """The line that the error quotes is the line that it names."""
     with pytest.raises(ExplainedError) as told:
