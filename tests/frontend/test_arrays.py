@@ -176,9 +176,9 @@ for row in c:
     for u in row[i % 3]:
         out[i] += u
 for v in b[i // 2 : i]:
-    out[i] = out[i] / 2 + v
+    w[i, 0] = w[i, 0] / 2 + v
 for whole in f[i]:
-    out[i] = out[i] / 2 + whole
+    w[i, 1] = w[i, 1] / 2 + whole
 for p in r[i // 2 : i]:
     out[i] += p.n.p
 for k, row in enumerate(w3[i]):
@@ -193,11 +193,11 @@ def test_loops_go_over_arrays_of_any_rank():
 
 OVER_ELEMENTS = """\
 for u in np.nditer(f):
-    out[i] = out[i] / 2 + u.item()
+    w[i, 0] = w[i, 0] / 2 + u.item()
 for v in np.nditer(c[:, :, i % 5]):
-    out[i] = out[i] / 2 + v.item()
+    w[i, 1] = w[i, 1] / 2 + v.item()
 for whole in f.flat:
-    out[i] = out[i] / 2 + whole
+    w[i, 2] = w[i, 2] / 2 + whole
 for p, y in np.ndenumerate(c):
     out[i] += (p[0] - p[1] * p[2]) * y
 for q in np.ndindex(2, 3):
