@@ -6,7 +6,7 @@ with a kernel, whatever its launch is: masks by chance.
 import re
 from functools import partial
 
-from helpers.exercises.bounds.numbers import assignments
+from helpers.exercises.bounds.makers import assignments
 from helpers.exercises.sources import text_of
 from helpers.exercises.verdict import Refusal
 from thirty_two_lanes.core import ir

@@ -15,7 +15,8 @@ from functools import partial
 from math import ceil, prod
 from typing import NamedTuple
 
-from helpers.exercises.bounds.numbers import operands_of, variables_in
+from helpers.exercises.bounds.makers import operands_of
+from helpers.exercises.bounds.numbers import variables_in
 from helpers.exercises.reasons import (
     Summand,
     added,

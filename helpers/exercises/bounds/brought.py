@@ -1,8 +1,6 @@
 """What a kernel may bring along: few numbers of its own, in arrays and in tuples."""
 
-from collections import defaultdict
-
-from helpers.exercises.bounds.numbers import assignments, operands_of
+from helpers.exercises.bounds.makers import makers_in, operands_of
 from helpers.exercises.sources import tuples_of
 from helpers.exercises.totals import LOOKED_UP
 from helpers.exercises.verdict import Refusal
@@ -53,14 +51,6 @@ def items_in(operands, counts=lambda item: True) -> int:
         for it in operands
         for value in [getattr(it, "value", it)]
     )
-
-
-def makers_in(code) -> dict:
-    """What makes each variable, by its name."""
-    makers = defaultdict(list)
-    for target, maker in assignments(code):
-        makers[target].append(maker)
-    return makers
 
 
 def is_own(item, makers) -> bool:

@@ -5,11 +5,11 @@ What a loop makes of constants, and where a comparison of something computed tur
 """
 
 from math import prod
-from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
 
+from helpers.exercises.bounds.makers import made_once, operands_of
 from helpers.exercises.bounds.places import PARTS, Bound, bounds_along
 from thirty_two_lanes.core import ir
 
@@ -112,32 +112,6 @@ def sizes_of_block(code, threads) -> dict:
     names = {f"cuda.blockDim.{axis}": number for axis, number in along}
     calls = [it for it in code if isinstance(it, ir.Call) and it.function in names]
     return {it.target: ir.Const(np.int64(names[it.function])) for it in calls}
-
-
-def made_once(code) -> dict:
-    """What makes each variable that one instruction alone makes, by its name; loops
-    have some of theirs twice.
-    """
-    made = {}
-    for target, maker in assignments(code):
-        made[target] = maker if made.get(target, maker) == maker else None
-    return made
-
-
-def assignments(code):
-    """Each variable that is assigned, and what makes it: an instruction, or for a copy
-    another variable or a constant.
-    """
-    for it in code:
-        if isinstance(it, ir.Copy):
-            yield from zip(it.targets, it.sources, strict=True)
-        else:
-            yield getattr(it, "target", None), it
-
-
-def operands_of(instruction):
-    """What an instruction reads: variables, constants, and tuples of them."""
-    return (attrgetter(name)(instruction) for name in instruction.nature.reads)
 
 
 def variables_in(operand) -> set:

@@ -19,6 +19,7 @@ import numpy as np
 from thirty_two_lanes.core import ir
 from thirty_two_lanes.core.hardware import WARP_SIZE
 from thirty_two_lanes.core.source import Site
+from thirty_two_lanes.emulator.codegen.liveness import live_at_start
 from thirty_two_lanes.language.operators import NAMESPACE, convert, source
 from thirty_two_lanes.language.warp_intrinsics import INTRINSICS, SHUFFLES
 
@@ -26,6 +27,7 @@ VISITS, AGAIN = 1000, 3  # of basic blocks; of a line, before what it makes is a
 FEW = 4  # changes of an outcome along a place: more come back again and again
 FARTHEST = 2**24  # places; and between these, each so many times the one before:
 DENSE, STEP = 128, 1.02
+HASHED = 61  # one place in so many tells values apart quickly
 COMPARES = {"lt", "le", "gt", "ge", "eq", "ne"}
 KEEPS = {"min", "max", "fmin", "fmax", "mod", "and"}  # an operand, up to a bound
 STOPS = "in range"
@@ -42,7 +44,7 @@ class Along(NamedTuple):
     rounded: int | None = None
 
     def __hash__(self):
-        return hash((self.place, self.values.tobytes(), self.rounded))
+        return hash((self.place, self.values[::HASHED].tobytes(), self.rounded))
 
     def __eq__(self, other):
         mine = isinstance(other, Along) and self[::2] == other[::2]
@@ -115,16 +117,21 @@ class Walk:
         made = {target for it in code for target in targets_of(it)}
         self.stored = {it.array for it in code if isinstance(it, ir.Store)}
         known = {name: self.argument(name) for name in self.kernel.types.keys() - made}
+        cells = {OwnCells(it.target) for it in code if isinstance(it, ir.Allocate)}
+        live = live_at_start(self.blocks)
+        self.asked = {block: names | cells for block, names in live.items()}
         waiting = deque([(next(iter(self.blocks)), known)])
         for _ in range(VISITS):
             if not waiting:
                 break
             block, known = waiting.popleft()
-            key = block, frozenset((k, v) for k, v in known.items() if v is not None)
+            names = known.keys() & self.asked[block]
+            known = {k: known[k] for k in names if known[k] is not None}
+            key = block, frozenset(known.items())
             if key not in self.met:
                 self.met.add(key)
                 with np.errstate(all="ignore"):
-                    waiting += self.through(block, dict(known))
+                    waiting += self.through(block, known)
 
     def through(self, block, known):
         """The blocks that may follow one, and what is known there."""
