@@ -30,6 +30,7 @@ from helpers.exercises.faults import (
 )
 from helpers.exercises.packing import packed
 from helpers.exercises.rebuilding import Malformed, answer_of
+from helpers.exercises.sizes import few_blocks
 from helpers.exercises.sources import lines_changed
 from helpers.exercises.totals import first_of_its_size
 from helpers.exercises.trials import (
@@ -171,7 +172,8 @@ class JudgedKernel:
     @cached_property
     def numbers(self):
         """The kernel's own numbers."""
-        return own_numbers(self.program.ir, self.listed[0].launch[1])
+        threads = self.listed[0].launch[1]
+        return own_numbers(self.program.ir, few_blocks(self.task), threads)
 
     @property
     def far(self):

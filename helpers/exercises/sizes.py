@@ -17,6 +17,7 @@ from thirty_two_lanes.core.hardware import WARP_SIZE
 FARTHEST, MOST = 70_000, 140_000  # elements along an axis, and in all, beyond a number
 BUSIEST, THREADS = 30_000, 300_000  # instructions of a block there, and all threads
 BUSIEST_AT_BOUND, THREADS_AT_BOUND = 300_000, 1_200_000  # beyond one that is compared
+IN_A_ROW = 8  # sizes, as the number of blocks may differ from launch to launch
 GROWS = 1.5  # times the instructions of a block at listed sizes
 
 
@@ -106,7 +107,38 @@ def far_size(task, seed, numbers, outcome, listed):
     rng, limit = generator(task.name, seed, "far", axis), limit_along(task, axis)
     far = beyond(rng, largest[axis], limit, within[-1] // task.multiple)
     size = narrowed(size, axis, far * task.multiple, each) // task.multiple
-    return tuple(int(it) * task.multiple for it in np.maximum(size, 1))
+    return with_few_blocks(task, np.maximum(size, 1) * task.multiple, axis)
+
+
+def with_few_blocks(task, size, axis=0) -> tuple:
+    """A size, or one of a few in a row from it on, whose launch has the fewest threads:
+    how many blocks there are may differ from launch to launch.
+    """
+    return min(in_a_row(task, size, axis), key=lambda it: threads_at(task, it))
+
+
+def in_a_row(task, size, axis) -> list[tuple]:
+    """A size, and some that are larger by one unit after the other along an axis."""
+    last = size[axis] + (IN_A_ROW - 1) * task.multiple
+    last = min(last, (task.limits and task.limits[axis]) or last)
+    extents = range(size[axis], max(last, size[axis]) + 1, task.multiple)
+    return [tuple(map(int, put(size, axis, extent))) for extent in extents]
+
+
+def blocks_differ(task) -> bool:
+    """Does a launch have now more blocks and now fewer than one that is smaller?"""
+    row = in_a_row(task, np.array(whole_size(task.even[0])), 0)
+    threads = [threads_at(task, size) for size in row]
+    return threads != sorted(threads)
+
+
+def few_blocks(task):
+    """The fewest blocks of a launch beyond the listed sizes, if they do not grow."""
+    size = largest_listed(task) * task.multiple
+    blocks, more = (
+        task.launch(*with_few_blocks(task, it))[0] for it in (size, 8 * size)
+    )
+    return blocks if blocks == more else None
 
 
 def reaches(extent, each, busiest, listed):
@@ -169,10 +201,10 @@ def units_along(task, axis) -> set:
 
 
 def turn_of(task) -> int:
-    """How many elements are one turn in which each thread has one."""
-    size = whole_size(task.even[0])
-    blocks, threads, *_ = task.launch(*size)
-    return int(np.prod(threads) * (np.prod(blocks) if len(size) == 1 else 1))
+    """How many elements are one turn in which each thread has one, in few blocks."""
+    size = np.array(whole_size(task.even[0]))
+    blocks, threads, *_ = task.launch(*with_few_blocks(task, size))
+    return int(np.prod(threads) * (np.prod(blocks) if size.size == 1 else 1))
 
 
 def block_along(task, axis) -> int:
@@ -212,6 +244,11 @@ def in_other_blocks(blocks, threads, *others):
     other[0] *= WARP_SIZE // gcd(WARP_SIZE, int(np.prod(other)))
     blocks = -(-np.ravel(blocks) * shape // other) + 1
     return *(as_size(it) for it in (blocks, other)), *others
+
+
+def in_one_block(blocks, threads, *others):
+    """A launch of a single block."""
+    return as_size(np.ones_like(np.ravel(blocks))), threads, *others
 
 
 def as_size(numbers):

@@ -28,9 +28,11 @@ from helpers.exercises.drawn.special import (
     with_special_values,
 )
 from helpers.exercises.sizes import (
+    blocks_differ,
     busiest_block,
     empty_sizes,
     far_size,
+    in_one_block,
     in_other_blocks,
     larger_sizes,
     smaller_sizes,
@@ -62,11 +64,14 @@ class Trial:
     like: object = None  # a trial that is like it, where numbers are whole
     special: bool = False  # has it what is hardly ever drawn, values or a size?
     turned: bool = False  # have its blocks another shape?
+    alone: bool = False  # is there one block, if their number differs?
 
     @cached_property
     def launch(self):
         """What stands in the brackets."""
         launch = self.task.launch(*self.size)
+        if self.alone and blocks_differ(self.task):
+            return in_one_block(*launch)
         return in_other_blocks(*launch) if self.turned else launch
 
     @cached_property
@@ -223,7 +228,8 @@ def drawn_trials(task, seed) -> list[Trial]:
     small, any_extent, *larger = (
         stretched(it, SIDES[it.order % len(SIDES)]) for it in (small, *special)
     )
-    trials = [small, any_extent, at_the_ends(alike, seed), *larger]
+    alike = replace(at_the_ends(alike, seed), alone=True)
+    trials = [small, any_extent, alike, *larger]
     empty = (
         empty_trial(task, size, seed, order)
         for order, size in enumerate(empty_sizes(task), start=listed + len(trials))

@@ -10,7 +10,7 @@ from helpers.exercises.arguments import POISON, numbers
 from helpers.exercises.bounds.numbers import numbers_written, own_numbers
 from helpers.exercises.catalogue import exercise
 from helpers.exercises.judging import JudgedKernel
-from helpers.exercises.trials import trials_of
+from helpers.exercises.trials import drawn_trials, trials_of
 from tests.exercises.specimen import PairSums
 from thirty_two_lanes.core import ir
 
@@ -186,7 +186,7 @@ def test_a_number_that_a_kernel_compares_is_known(bound, number):
     text = TASK.answer_text.replace("if i < a.size:", f"if i < a.size and {bound}:")
     case = JudgedKernel(TASK, TASK.kernel(text), 1)
 
-    found = own_numbers(case.program.ir, 64)
+    found = own_numbers(case.program.ir, None, 64)
 
     assert number in found.bounds and number in found.all
 
@@ -201,7 +201,7 @@ def test_the_sizes_of_a_kernel_s_arrays_are_known():
     )
     case = JudgedKernel(TASK, TASK.kernel(text), 1)
 
-    found = own_numbers(case.program.ir, 64)
+    found = own_numbers(case.program.ir, None, 64)
 
     assert {65, 700, 2100} <= found.bounds & found.all
 
@@ -222,3 +222,14 @@ def test_sizes_go_farther_where_a_number_is_compared():
     assert (1000, 10_000) == sizes.reaches(100, 1, busiest=3000, listed=300)
     assert (10_000, 70_000) == sizes.reaches(100, 1, busiest=300, listed=300)
     assert (17_500, 35_000) == sizes.reaches(1000, 4, busiest=300, listed=300)
+
+
+@pytest.mark.parametrize("name", ["grid_stride", "every_second", "affine", "dot"])
+def test_one_launch_has_one_block_where_their_number_differs(name):
+    """So that nobody counts on a second one."""
+    drawn = drawn_trials(exercise(name), 1)
+
+    (alone,) = (it for it in drawn if it.alone)
+    usual = exercise(name).launch(*alone.size)
+    differs = name in ("grid_stride", "every_second")
+    assert (1, usual[1]) == alone.launch if differs else usual == alone.launch

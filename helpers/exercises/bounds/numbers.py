@@ -9,20 +9,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from helpers.exercises.bounds.makers import made_once, operands_of
+from helpers.exercises.bounds.makers import (
+    constants_in,
+    made_once,
+    operands_of,
+    value_of,
+)
 from helpers.exercises.bounds.places import PARTS, Bound, bounds_along
 from thirty_two_lanes.core import ir
 
-COMPUTED = {  # of constants
-    "add": np.add,
-    "sub": np.subtract,
-    "mul": np.multiply,
-    "floordiv": np.floor_divide,
-    "truediv": np.true_divide,
-    "lshift": np.left_shift,
-    "pow": np.float_power,
-}
 BOUNDS = {"lt", "le", "gt", "ge", "eq", "ne", "min", "max", "in range", "mod", "and"}
+LIMITS = BOUNDS - {"eq", "ne", "mod", "and"}
+EACH = 1, 2, 4  # elements that a thread may take in a turn of the whole grid
 DIVIDES = {"floordiv": int, "truediv": int, "rshift": lambda bits: 1 << min(bits, 32)}
 
 
@@ -46,20 +44,51 @@ BLOCKS = {
 }
 
 
-def own_numbers(kernel, threads) -> OwnNumbers:
-    """Those that are written, and those at which a comparison turns."""
-    found, bounds = numbers_written(kernel, threads)
-    along = bounds_along(kernel, threads, found)
+def own_numbers(kernel, blocks, threads) -> OwnNumbers:
+    """Those that are written, and those at which a comparison turns, in some blocks;
+    where their number grows with the size it is None.
+    """
+    sizes = sizes_of_block(threads)
+    found, bounds = numbers_written(kernel, sizes)
+    if blocks:
+        sizes |= sizes_of_grid(blocks, threads)
+        rounds = bounds_made(kernel, sizes) - found
+        found |= {number * each for number in rounds for each in EACH}
+        bounds |= rounds
+    along = bounds_along(kernel, sizes, found)
     packed = {parts_counted(it.reference.site) for it in atomics_on_parts(kernel)}
     bounds |= {PACKED} if packed else set()
     bounds |= {it.exact or it.number for it in along}
     blocks = {it.number for it in along if it.place[0] in {*BLOCKS, "atomic"}}
-    threads = [*np.ravel(threads).tolist(), 1, 1]
     for it in along:
         if it.place[0] == "cuda.grid":
-            axis = it.place[1] if len(it.place) > 1 else 0
-            blocks.add(-(-it.number // threads[axis]))
+            axis = "xyz"[it.place[1] if len(it.place) > 1 else 0]
+            blocks.add(-(-it.number // sizes.get(f"cuda.blockDim.{axis}", 1)))
     return OwnNumbers(found | bounds, bounds, blocks, (*along, *packed), bool(packed))
+
+
+def sizes_of_block(threads) -> dict:
+    """The threads of a block along each axis, by what asks for them."""
+    axes = zip("xyz", np.ravel(threads).tolist(), strict=False)
+    return {f"cuda.blockDim.{axis}": number for axis, number in axes}
+
+
+def sizes_of_grid(blocks, threads) -> dict:
+    """Its blocks along each axis, and its threads along the first, likewise."""
+    axes = zip("xyz", np.ravel(blocks).tolist(), strict=False)
+    sizes = {f"cuda.gridDim.{axis}": number for axis, number in axes}
+    return sizes | {"cuda.gridsize": int(np.ravel(blocks)[0] * np.ravel(threads)[0])}
+
+
+def bounds_made(kernel, sizes) -> set:
+    """The numbers up to which a kernel counts, as it makes them of sizes, too."""
+    code = [it for block in kernel.blocks for it in block]
+    made = constants_in(code, sizes)
+    limits = (
+        it for it in code if isinstance(it, ir.Operation) and it.operator in LIMITS
+    )
+    ends = (end for it in limits for end in it.operands[:2])  # no step of a range
+    return set().union(*(numbers_in(end, made) for end in ends))
 
 
 def parts_counted(site) -> Bound:
@@ -81,13 +110,13 @@ def atomics_on_parts(kernel):
                 yield it
 
 
-def numbers_written(kernel, threads) -> tuple[set, set]:
+def numbers_written(kernel, sizes) -> tuple[set, set]:
     """All numbers, and bounds: those that a kernel's instructions have among their
     operands, or compute of constants alone, among which are the threads of a block; the
     sizes of its arrays; and these times all that something is divided by.
     """
     code = [it for block in kernel.blocks for it in block]
-    made = made_once(code) | sizes_of_block(code, np.ravel(threads))
+    made = constants_in(code, sizes)
     found, bounds, parts = {1}, set(), {1}
     for it in code:
         numbers = set().union(*(numbers_in(each, made) for each in operands_of(it)))
@@ -104,14 +133,6 @@ def numbers_written(kernel, threads) -> tuple[set, set]:
             parts |= {DIVIDES[it.operator](number) for number in by}
         found |= numbers
     return {number * part for number in found for part in parts}, bounds
-
-
-def sizes_of_block(code, threads) -> dict:
-    """The threads of a block along an axis, by the variables that ask for them."""
-    along = zip("xyz", threads, strict=False)
-    names = {f"cuda.blockDim.{axis}": number for axis, number in along}
-    calls = [it for it in code if isinstance(it, ir.Call) and it.function in names]
-    return {it.target: ir.Const(np.int64(names[it.function])) for it in calls}
 
 
 def variables_in(operand) -> set:
@@ -132,29 +153,3 @@ def numbers_in(operand, made) -> set:
         return set().union(*(numbers_in(it, made) for it in value))
     is_number = isinstance(value, (int, float, np.integer, np.floating))
     return {abs(int(value))} if is_number and np.isfinite(value) else set()
-
-
-def value_of(operand, made):
-    """The value of an operand that depends on constants alone; None of another. What
-    is found of a variable replaces its maker: it may be asked for at every use.
-    """
-    if not isinstance(operand, str):
-        return getattr(operand, "value", operand)
-    value = value_made_by(made.get(operand), made)
-    made[operand] = None if value is None else ir.Const(value)
-    return value
-
-
-def value_made_by(maker, made):
-    """The value that an instruction makes, or that is copied, of constants alone."""
-    if isinstance(maker, (str, ir.Const)):
-        return value_of(maker, made)
-    if isinstance(maker, ir.Cast):
-        return value_of(maker.operand, made)
-    if not isinstance(maker, ir.Operation) or maker.operator not in COMPUTED:
-        return None
-    values = [value_of(it, made) for it in maker.operands]
-    if not all(isinstance(it, np.number) for it in values):
-        return None
-    with np.errstate(all="ignore"):
-        return COMPUTED[maker.operator](*values)

@@ -16,6 +16,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from helpers.exercises.bounds.inexact import (
+    ANYWHERE,
+    are_whole,
+    fits,
+    float_counters,
+    turns_counted,
+)
 from thirty_two_lanes.core import ir
 from thirty_two_lanes.core.hardware import WARP_SIZE
 from thirty_two_lanes.core.source import Site
@@ -31,6 +38,8 @@ HASHED = 61  # one place in so many tells values apart quickly
 COMPARES = {"lt", "le", "gt", "ge", "eq", "ne"}
 KEEPS = {"min", "max", "fmin", "fmax", "mod", "and"}  # an operand, up to a bound
 STOPS = "in range"
+FRACTIONS = "rounds numbers that are not whole"
+TURN = ("turn",)
 PARTS = "counts in a part of a word"
 
 
@@ -77,9 +86,9 @@ class Bound(NamedTuple):
         return number if self.above <= number <= self.number else None
 
 
-def bounds_along(kernel, threads, numbers) -> set[Bound]:
-    """All of a kernel in blocks of some threads; they are exact at these numbers."""
-    walk = Walk(kernel, threads, samples(numbers))
+def bounds_along(kernel, sizes, numbers) -> set[Bound]:
+    """All of a kernel in a launch of some sizes; they are exact at these numbers."""
+    walk = Walk(kernel, sizes, samples(numbers))
     walk.go()
     return walk.found
 
@@ -102,13 +111,12 @@ class OwnCells(NamedTuple):
 class Walk:
     """A walk through a kernel's basic blocks, on both sides of what is not known."""
 
-    def __init__(self, kernel, threads, samples):
+    def __init__(self, kernel, sizes, samples):
         self.kernel, self.samples, self.found = kernel, samples, set()
-        along = zip("xyz", np.ravel(threads).tolist(), strict=False)
-        self.sizes = {f"cuda.blockDim.{axis}": number for axis, number in along}
-        self.sizes["cuda.warpsize"] = WARP_SIZE
+        self.sizes = sizes | {"cuda.warpsize": WARP_SIZE}
         self.blocks = dict(zip(kernel.numbers, kernel.blocks, strict=True))
         self.met, self.made = set(), Counter()
+        self.counters = float_counters(kernel, self.sizes)
         self.counts = {}  # places that what counts in a loop goes up to
 
     def go(self):
@@ -162,7 +170,8 @@ class Walk:
         if isinstance(it, ir.Cast):
             return self.cast(it, value_of(it.operand, known))
         if isinstance(it, ir.Call) and it.function in self.sizes:
-            return np.int32(self.sizes[it.function])
+            kind = self.kernel.types[it.target]
+            return None if type(kind) is tuple else kind.type(self.sizes[it.function])
         if isinstance(it, ir.Call) and it.function in SHUFFLES:
             return value_of(it.operands[1], known)
         if isinstance(it, ir.Call) and INTRINSICS[it.function].fixed:
@@ -218,7 +227,9 @@ class Walk:
             it, values = replace(it, operator="lt"), values[:2]
         places = {each.place for each in values if isinstance(each, Along)}
         again = self.made[it.target] > AGAIN
-        rounded = self.rounded(it, values)
+        if it.target in self.counters:
+            return self.counted(it.target, values)
+        rounded = self.rounded(it, values, places)
         if len(places) > 1 or places and again:
             return rounded or self.along(("computed", it.target), it.target)
         if it.operator == STOPS and isinstance(it.operands[1], str):
@@ -230,11 +241,33 @@ class Walk:
         if not places or result is None:
             return result
         self.note(it, values, result, *places)
+        self.note_beyond(it, values, result, *places)
         return Along(*places, result, rounded and rounded.rounded)
 
-    def rounded(self, it, values):
-        """The least exact float that takes part in one: its square is so up to a root.
-        None of what is no float, where that it was rounded is noted.
+    def note_beyond(self, it, values, result, place):
+        """Note from where on a whole number that is made of a place is beyond its type;
+        one that is made of what an input holds may be so in the specification, too.
+        """
+        beyond = np.flatnonzero(~fits(it.operator, [plain(v) for v in values], result))
+        if beyond.size and place[0] != "loaded":
+            number = int(self.samples[beyond[0]])
+            above = int(self.samples[max(beyond[0] - 1, 0)])
+            told = f"goes beyond its type at about {above:,}"
+            self.found.add(Bound(place, above, number, None, it.site, does=told))
+
+    def counted(self, target, values):
+        """A float that counts the turns of a loop: it is exact up to one of them."""
+        before, step, dtype = self.counters[target]
+        if getattr(values[before], "place", None) == TURN:
+            return values[before]
+        turn = turns_counted(step, values[before], dtype)
+        counts = np.minimum(self.samples, turn) * step
+        return Along(TURN, counts.astype(dtype), turn)
+
+    def rounded(self, it, values, places):
+        """The least exact float that takes part in one: its square is so up to a root,
+        and a part of one place times another is nowhere. None of what is no float,
+        where that it was rounded is noted.
         """
         floats = [each for each in values if isinstance(each, Along) and each.rounded]
         if not floats:
@@ -242,15 +275,20 @@ class Walk:
         least = min(floats, key=attrgetter("rounded"))
         if getattr(self.kernel.types[it.target], "kind", "") != "f":
             return self.note_rounded(least, it.site)
+        if it.operator == "mul" and len(places) > 1:
+            if not all(are_whole(each.values) for each in floats):
+                return least._replace(rounded=ANYWHERE)
         if it.operator == "pow" or it.operator == "mul" and len(floats) > 1:
             return least._replace(rounded=isqrt(least.rounded))
         return least
 
     def note_rounded(self, value, site):
         """Note from where on a line takes what is rounded for what it was."""
-        number = value.rounded
-        told = f"rounds from {number:,} on"
-        self.found.add(Bound(value.place, number - 1, number, None, site, does=told))
+        number, told = value.rounded, f"rounds from {value.rounded:,} on"
+        found = Bound(value.place, number - 1, number, None, site, does=told)
+        if number == ANYWHERE:
+            found = Bound(("computed",), FARTHEST, 0, None, site, does=FRACTIONS)
+        self.found.add(found)
 
     def cast(self, it, value):
         if not isinstance(value, (Along, np.generic)):

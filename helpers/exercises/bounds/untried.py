@@ -7,6 +7,7 @@ from math import prod
 import numpy as np
 
 from helpers.exercises.bounds.numbers import BLOCKS, OwnNumbers
+from helpers.exercises.bounds.places import FRACTIONS, TURN
 
 IN_A_BLOCK = "cuda.threadIdx", "cuda.laneid"
 
@@ -31,7 +32,8 @@ def untried(numbers: OwnNumbers, outcomes) -> str:
     turns = bound.does or turns
     turns += ", of what it loads" * (bound.place[0] == "loaded")
     line = f"line {bound.site.line}" if bound.site else "a line"
-    return f"Not tried beyond {tried:,}: {line} {turns}."
+    tried = "at all sizes" if bound.does == FRACTIONS else f"beyond {tried:,}"
+    return f"Not tried {tried}: {line} {turns}."
 
 
 def largest(place, outcome) -> int:
@@ -40,6 +42,10 @@ def largest(place, outcome) -> int:
     kind, *which = place
     mine = {called: name for name, called in outcome.names.items()}
     value = outcome.held.get(mine.get(which[0])) if which else None
+    if place == TURN:
+        return max(
+            it for value in outcome.held.values() for it in (0, *np.shape(value))
+        )
     if kind == "argument":
         return int(value)
     if kind == "loaded" and value is not None:

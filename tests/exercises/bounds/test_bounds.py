@@ -3,7 +3,6 @@
 import pytest
 
 from helpers.exercises import sources
-from helpers.exercises.bounds.numbers import own_numbers
 from helpers.exercises.bounds.untried import IN_A_BLOCK
 from helpers.exercises.catalogue import exercise
 from helpers.exercises.judging import JudgedKernel
@@ -31,7 +30,7 @@ def case_of(name, *edits):
 
 
 def numbers_of(case):
-    return own_numbers(case.program.ir, case.listed[0].launch[1])
+    return case.numbers
 
 
 @pytest.mark.parametrize("spelt", SPELT)
@@ -77,6 +76,71 @@ def test_a_place_that_is_made_a_float_is_rounded_from_a_number_on(made, first):
     case = case_of("affine", GUARD, f"if i < out.size and {made} > -1:")
 
     assert first in numbers_of(case).bounds
+
+
+BEYOND = {"i ** 5 >= 0": 6209, "i * 1000000007 * 1000003 >= 0": 9224}
+
+
+@pytest.mark.parametrize("name", ["affine", "fix_guard"])
+@pytest.mark.parametrize("asked", BEYOND)
+def test_where_an_index_makes_a_number_beyond_its_type_is_a_bound(name, asked):
+    """However often the sign of what is left of it changes from there on."""
+    case = case_of(name, GUARD, f"if i < out.size and {asked}:")
+
+    assert any(BEYOND[asked] <= it <= 1.02 * BEYOND[asked] for it in bounds_of(case))
+    assert "larger" == case.task.judge(case.kernel, 1).reason
+
+
+def bounds_of(case):
+    return numbers_of(case).bounds
+
+
+COUNTER = "if i < out.size:\n        c = {start}\n        for _ in range({turns}):\n"
+COUNTER += "            c = {made}\n        if int(c) < 0:\n            out[i] = 0"
+
+
+@pytest.mark.parametrize("name", ["affine", "blend"])
+@pytest.mark.parametrize(
+    "start, made, first",
+    [
+        ("np.float16(0)", "np.float16(c + np.float16(1))", 2**11 + 1),
+        ("float32(-1)", "c + float32(1)", 2**24 + 2),
+        ("np.float16(0)", "c + np.float16(100)", 2**13 // 100 + 1),
+        ("float32(0)", "c + float32(0.32)", 0),
+    ],
+)
+def test_a_float_that_counts_turns_rounds_from_a_number_on(name, start, made, first):
+    """Where a constant says how many turns there are, it does not."""
+    counter = COUNTER.format(start=start, made=made, turns="out.size")
+    few = COUNTER.format(start=start, made=made, turns="5")
+
+    def told(loop):
+        case = case_of(name, GUARD, f"{loop}\n    {GUARD}")
+        return {it.number for it in numbers_of(case).along if "rounds" in it.does}
+
+    assert {first} == told(counter)
+    assert set() == told(few)
+
+
+ONCE = "_ in range({}):\n        pass\n    for i in range("
+ROWS = "range(block, {}".format
+BY_GRID = {
+    ("grid_stride", "i in range(", ONCE.format("cuda.gridsize(1)")): 128,
+    ("every_second", "i in range(", ONCE.format("cuda.gridDim.x ** 5")): 32,
+    (
+        *("sums_of_all", ROWS("a.shape[0]")),
+        ROWS("min(a.shape[0], cuda.gridDim.x ** 6)"),
+    ): 4096,
+}
+
+
+@pytest.mark.parametrize("spelt", BY_GRID)
+def test_what_is_made_of_the_size_of_the_grid_is_a_number(spelt):
+    """Where the number of blocks does not grow with the size."""
+    number, own = BY_GRID[spelt], case_of(spelt[0])
+
+    assert number in numbers_of(case_of(*spelt)).bounds
+    assert number not in numbers_of(own).bounds
 
 
 def test_who_counts_in_a_part_of_a_word_is_known():
