@@ -249,7 +249,8 @@ def empty_trial(task, size, seed, order):
 
 def far_trials(task, seed, numbers, outcomes) -> list[Trial]:
     """Those of sizes that are beyond what numbers of a kernel may count, for each of
-    the larger ones, by what the kernel did in the trials so far.
+    the larger ones, by what the kernel did in the trials so far. There the exercise's
+    own answer may not be right, or may not end.
     """
     larger = [it for it in outcomes if it.trial.kind == LARGER]
     later = len(larger)
@@ -261,7 +262,7 @@ def far_trials(task, seed, numbers, outcomes) -> list[Trial]:
     trials = [trial(task, size, FAR, seed, order) for size, order in sizes if size]
     but_for = 0 if numbers.packed else FEW
     trials = [with_equal_elements(it, "iu", but_for) for it in trials]
-    trials = map(with_last_extremes, trials)
+    trials = [replace(with_last_extremes(it), special=True) for it in trials]
     return [stretched(it, SIDES[it.order % len(SIDES)]) for it in trials]
 
 

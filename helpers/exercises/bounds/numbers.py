@@ -25,10 +25,10 @@ DIVIDES = {"floordiv": int, "truediv": int, "rshift": lambda bits: 1 << min(bits
 
 
 class OwnNumbers(NamedTuple):
-    """The whole numbers of a kernel that may count something: all, and those of them
-    that may bound it, as it compares them, or as its narrow types or its arrays hold
-    none beyond; those of the bounds that count blocks, or threads of the grid along an
-    axis, as blocks; and where they come from.
+    """The whole numbers of a kernel that may count something: all that may count turns,
+    too; those that may bound it, as it compares them, or as its narrow types or its
+    arrays hold none beyond; those of the bounds that count blocks, or threads of the
+    grid along an axis, as blocks; and where they come from.
     """
 
     all: set
@@ -42,6 +42,7 @@ PACKED = 2**16  # what a part of a word may hold none beyond
 BLOCKS = {
     *(f"cuda.{name}.{axis}" for name in ("blockIdx", "gridDim") for axis in "xyz")
 }
+COUNT_BLOCKS = {*BLOCKS, "atomic"}
 
 
 def own_numbers(kernel, blocks, threads) -> OwnNumbers:
@@ -53,18 +54,21 @@ def own_numbers(kernel, blocks, threads) -> OwnNumbers:
     if blocks:
         sizes |= sizes_of_grid(blocks, threads)
         rounds = bounds_made(kernel, sizes) - found
-        found |= {number * each for number in rounds for each in EACH}
         bounds |= rounds
-    along = bounds_along(kernel, sizes, found)
+        rounds -= {*np.ravel(blocks).tolist()}  # which right kernels ask for
+        found |= {number * each for number in rounds for each in EACH}
+    along = bounds_along(kernel, sizes, found | bounds)
     packed = {parts_counted(it.reference.site) for it in atomics_on_parts(kernel)}
     bounds |= {PACKED} if packed else set()
     bounds |= {it.exact or it.number for it in along}
-    blocks = {it.number for it in along if it.place[0] in {*BLOCKS, "atomic"}}
+    of_blocks = {it for it in along if it.place[0] in COUNT_BLOCKS}
+    blocks = {it.number for it in of_blocks}
+    found |= {it.exact or it.number for it in along - of_blocks}
     for it in along:
         if it.place[0] == "cuda.grid":
             axis = "xyz"[it.place[1] if len(it.place) > 1 else 0]
             blocks.add(-(-it.number // sizes.get(f"cuda.blockDim.{axis}", 1)))
-    return OwnNumbers(found | bounds, bounds, blocks, (*along, *packed), bool(packed))
+    return OwnNumbers(found, bounds, blocks, (*along, *packed), bool(packed))
 
 
 def sizes_of_block(threads) -> dict:

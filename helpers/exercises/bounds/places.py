@@ -312,7 +312,7 @@ class Walk:
         written = numbers[-1] if numbers else None
         if it.operator in COMPARES:
             self.add(place, result, written, it.site, values)
-        if it.operator == STOPS:
+        if it.operator == STOPS and self.made[it.target] == 1:  # and not each turn
             written = values[1] if isinstance(values[1], np.generic) else None
             self.add(place, result, written and int(written), it.site, values)
         if it.operator in KEEPS and result.dtype.kind != "b":
