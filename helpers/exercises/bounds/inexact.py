@@ -6,7 +6,7 @@ import numpy as np
 
 from helpers.exercises.bounds.makers import constants_in, makers_in, value_of
 from thirty_two_lanes.core import ir
-from thirty_two_lanes.emulator.codegen.liveness import successors
+from thirty_two_lanes.core.liveness import successors
 
 ADDS = {"add": (0, 1), "sub": (0,)}  # and which operands it may change
 ANYWHERE = 1  # from here on, what is made of parts rounds

@@ -25,8 +25,8 @@ from helpers.exercises.bounds.inexact import (
 )
 from thirty_two_lanes.core import ir
 from thirty_two_lanes.core.hardware import WARP_SIZE
+from thirty_two_lanes.core.liveness import live_at_start
 from thirty_two_lanes.core.source import Site
-from thirty_two_lanes.emulator.codegen.liveness import live_at_start
 from thirty_two_lanes.language.operators import NAMESPACE, convert, source
 from thirty_two_lanes.language.warp_intrinsics import INTRINSICS, SHUFFLES
 

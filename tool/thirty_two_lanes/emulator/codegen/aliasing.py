@@ -5,7 +5,7 @@ allocations that are viewed as elements of another size.
 from collections import defaultdict
 
 from thirty_two_lanes.core import ir
-from thirty_two_lanes.emulator.codegen.liveness import named_in, reads, writes
+from thirty_two_lanes.core.liveness import named_in, reads, writes
 
 GLOBAL, DYNAMIC = "global memory", "dynamic shared memory"
 

@@ -5,7 +5,7 @@ to another lead through.
 from collections import defaultdict
 from typing import NamedTuple
 
-from thirty_two_lanes.emulator.codegen.liveness import successors
+from thirty_two_lanes.core.liveness import successors
 
 
 class Graph(NamedTuple):

@@ -4,7 +4,7 @@ A block may begin with the copies that lead to a line; a message is to name the 
 """
 
 from thirty_two_lanes.core import ir
-from thirty_two_lanes.emulator.codegen.liveness import (
+from thirty_two_lanes.core.liveness import (
     read_before_written,
     reads,
     writes,

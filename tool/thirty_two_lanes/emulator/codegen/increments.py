@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from thirty_two_lanes.core import ir
 from thirty_two_lanes.core.hardware import WORD_BYTES
-from thirty_two_lanes.emulator.codegen.liveness import reads
+from thirty_two_lanes.core.liveness import reads
 from thirty_two_lanes.emulator.codegen.static_facts import Definitions
 
 

@@ -12,14 +12,14 @@ for races.
 from collections import Counter
 
 from thirty_two_lanes.core import ir
-from thirty_two_lanes.emulator.codegen.dominators import graph_of
-from thirty_two_lanes.emulator.codegen.liveness import (
+from thirty_two_lanes.core.liveness import (
     live_at_start,
     reads,
     redirected,
     successors,
     writes,
 )
+from thirty_two_lanes.emulator.codegen.dominators import graph_of
 from thirty_two_lanes.emulator.codegen.value_numbering import Changes, is_merged
 
 

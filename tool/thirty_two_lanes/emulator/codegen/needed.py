@@ -5,7 +5,7 @@ Not modelled: what only the last iteration of a loop does not need.
 """
 
 from thirty_two_lanes.core import ir
-from thirty_two_lanes.emulator.codegen.liveness import reads
+from thirty_two_lanes.core.liveness import reads
 
 WHOLE = None  # of a variable, beside the places of a tuple's items
 

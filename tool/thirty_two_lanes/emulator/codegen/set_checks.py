@@ -13,13 +13,13 @@ from dataclasses import replace
 import numpy as np
 
 from thirty_two_lanes.core import ir
-from thirty_two_lanes.core.source import name_on
-from thirty_two_lanes.emulator.codegen.first_uses import sites_of
-from thirty_two_lanes.emulator.codegen.liveness import (
+from thirty_two_lanes.core.liveness import (
     reads,
     without_dead_code,
     writes,
 )
+from thirty_two_lanes.core.source import name_on
+from thirty_two_lanes.emulator.codegen.first_uses import sites_of
 from thirty_two_lanes.language.warp_intrinsics import SHUFFLES
 
 TRUTH = np.dtype(np.bool_)

@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 
 from thirty_two_lanes.core import ir
-from thirty_two_lanes.emulator.codegen.liveness import reads, writes
+from thirty_two_lanes.core.liveness import reads, writes
 from thirty_two_lanes.language.operators import UFUNCS
 
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))

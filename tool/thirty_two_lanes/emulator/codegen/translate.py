@@ -10,6 +10,13 @@ those it leads to: threads that run the lowest pc first reconverge at the end of
 from dataclasses import replace
 
 from thirty_two_lanes.core import ir
+from thirty_two_lanes.core.liveness import (
+    live_at_start,
+    reads,
+    redirected,
+    successors,
+    without_dead_code,
+)
 from thirty_two_lanes.emulator.codegen.aliasing import (
     read_arrays,
     reinterpreted,
@@ -18,13 +25,6 @@ from thirty_two_lanes.emulator.codegen.aliasing import (
 from thirty_two_lanes.emulator.codegen.first_uses import inputs_of
 from thirty_two_lanes.emulator.codegen.increments import with_increments
 from thirty_two_lanes.emulator.codegen.instruction_counts import work_of
-from thirty_two_lanes.emulator.codegen.liveness import (
-    live_at_start,
-    reads,
-    redirected,
-    successors,
-    without_dead_code,
-)
 from thirty_two_lanes.emulator.codegen.loop_invariants import with_invariants_in_front
 from thirty_two_lanes.emulator.codegen.reconvergence import pc_order
 from thirty_two_lanes.emulator.codegen.static_facts import (

@@ -23,9 +23,9 @@ from itertools import count
 import numpy as np
 
 from thirty_two_lanes.core import ir
+from thirty_two_lanes.core.liveness import named_in, writes
 from thirty_two_lanes.emulator.codegen.aliasing import memories_of
 from thirty_two_lanes.emulator.codegen.dominators import graph_of
-from thirty_two_lanes.emulator.codegen.liveness import named_in, writes
 from thirty_two_lanes.language.twin_registry import is_loading
 from thirty_two_lanes.language.warp_intrinsics import INTRINSICS
 

@@ -5,9 +5,9 @@ blocks), and writes back what others read, merged where some lanes are inactive.
 """
 
 from thirty_two_lanes.core import ir
+from thirty_two_lanes.core.liveness import reads, writes
 from thirty_two_lanes.emulator.codegen import temporaries
 from thirty_two_lanes.emulator.codegen.first_uses import sites_of
-from thirty_two_lanes.emulator.codegen.liveness import reads, writes
 from thirty_two_lanes.emulator.machine import (
     bounds,
     output,

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 
 from thirty_two_lanes.core import ir
-from thirty_two_lanes.emulator.codegen.liveness import writes
+from thirty_two_lanes.core.liveness import writes
 from thirty_two_lanes.emulator.codegen.writer import is_narrower
 from thirty_two_lanes.emulator.native.tracing import (
     BOOL,

@@ -6,7 +6,7 @@ import numpy as np
 
 from thirty_two_lanes.core import ir
 from thirty_two_lanes.core.events import AccessSite
-from thirty_two_lanes.emulator.codegen.liveness import writes
+from thirty_two_lanes.core.liveness import writes
 from thirty_two_lanes.emulator.native import kernels
 from thirty_two_lanes.emulator.native.instructions import trace_of
 from thirty_two_lanes.emulator.native.tracing import (
