@@ -43,6 +43,7 @@ BLOCKS = {
     *(f"cuda.{name}.{axis}" for name in ("blockIdx", "gridDim") for axis in "xyz")
 }
 COUNT_BLOCKS = {*BLOCKS, "atomic"}
+IN_A_BLOCK = "cuda.threadIdx", "cuda.laneid"
 
 
 def own_numbers(kernel, blocks, threads) -> OwnNumbers:
@@ -61,14 +62,20 @@ def own_numbers(kernel, blocks, threads) -> OwnNumbers:
     packed = {parts_counted(it.reference.site) for it in atomics_on_parts(kernel)}
     bounds |= {PACKED} if packed else set()
     bounds |= {it.exact or it.number for it in along}
-    of_blocks = {it for it in along if it.place[0] in COUNT_BLOCKS}
-    blocks = {it.number for it in of_blocks}
-    found |= {it.exact or it.number for it in along - of_blocks}
+    blocks = {it.number for it in along if it.place[0] in COUNT_BLOCKS}
+    found |= {it.exact or it.number for it in along if may_count_turns(it, threads)}
     for it in along:
         if it.place[0] == "cuda.grid":
             axis = "xyz"[it.place[1] if len(it.place) > 1 else 0]
             blocks.add(-(-it.number // sizes.get(f"cuda.blockDim.{axis}", 1)))
     return OwnNumbers(found, bounds, blocks, (*along, *packed), bool(packed))
+
+
+def may_count_turns(bound, threads) -> bool:
+    """Is it no number of blocks, and no thread of a block?"""
+    kind, block = bound.place[0], np.prod(threads)
+    in_a_block = kind.startswith(IN_A_BLOCK) and bound.number < block
+    return kind not in COUNT_BLOCKS and not in_a_block
 
 
 def sizes_of_block(threads) -> dict:

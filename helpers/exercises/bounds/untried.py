@@ -6,10 +6,8 @@ from math import prod
 
 import numpy as np
 
-from helpers.exercises.bounds.numbers import BLOCKS, OwnNumbers
+from helpers.exercises.bounds.numbers import BLOCKS, IN_A_BLOCK, OwnNumbers
 from helpers.exercises.bounds.places import FRACTIONS, TURN
-
-IN_A_BLOCK = "cuda.threadIdx", "cuda.laneid"
 
 
 def untried(numbers: OwnNumbers, outcomes) -> str:

@@ -3,7 +3,7 @@
 import pytest
 
 from helpers.exercises import sources
-from helpers.exercises.bounds.untried import IN_A_BLOCK
+from helpers.exercises.bounds.numbers import IN_A_BLOCK
 from helpers.exercises.catalogue import exercise
 from helpers.exercises.judging import JudgedKernel
 from tests.exercises.kinds import KERNELS
@@ -141,6 +141,32 @@ def test_what_is_made_of_the_size_of_the_grid_is_a_number(spelt):
 
     assert number in numbers_of(case_of(*spelt)).bounds
     assert number not in numbers_of(own).bounds
+
+
+@pytest.mark.parametrize(
+    "name, asked",
+    [
+        ("sums_of_all", {3, 4}),  # blocks
+        ("largest", {16, 32}),  # threads that take part
+        ("scan", {129, 193, 194}),  # beyond so many turns of a loop that is under way
+        ("letters", {454, 576, 716}),
+        ("wide_tile", {17, 33, 49}),
+    ],
+)
+def test_what_a_right_kernel_asks_of_its_launch_counts_no_turns(name, asked):
+    """Sizes beyond so many of them would take long."""
+    assert not asked & numbers_of(case_of(name)).all
+
+
+@pytest.mark.parametrize("name", ["affine", "blend", "fix_guard"])
+def test_nothing_is_asked_where_the_own_answer_is_not_right(name, monkeypatch):
+    """At sizes beyond a kernel's numbers, as at others that are hardly ever drawn."""
+    case = case_of(name, GUARD, "if i < out.size and i < 5000:")
+    text = sources.edited(case.task.answer_text, GUARD, "if i < out.size and 5000 > i:")
+
+    assert "larger" == case.task.judge(case.kernel, 1).reason
+    monkeypatch.setattr(type(case.task), "answer_text", text)
+    assert None is case.task.judge(case.kernel, 1).reason
 
 
 def test_who_counts_in_a_part_of_a_word_is_known():
