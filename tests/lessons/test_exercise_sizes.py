@@ -10,6 +10,7 @@ import pytest
 
 from helpers.exercises.arguments import whole_size
 from helpers.exercises.catalogue import exercise
+from helpers.exercises.sizes import shared_along
 from helpers.exercises.trials import LARGER, trials_of
 from tests.changed import of_exercises
 from tests.exercises.kinds import KERNELS
@@ -37,7 +38,9 @@ def test_an_answer_is_right_at_any_size_that_may_be_drawn(name, first):
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_a_size_is_drawn_along_each_axis(name):
-    """Twice to three times the largest that is listed, or up to a limit."""
+    """Twice to three times the largest that is listed, one short of whole blocks, or
+    up to a limit.
+    """
     task = exercise(name)
     largest = np.max([whole_size(it) for it in (*task.even, *task.ragged)], axis=0)
     drawn = [it.size for it in larger_trials(task, 1)]
@@ -50,7 +53,9 @@ def test_a_size_is_drawn_along_each_axis(name):
     assert len(free) == len(drawn)
     for axis, size in zip(free, drawn, strict=True):
         limit = task.limits[axis] if task.limits else None
-        least = largest[axis] if limit else 2 * largest[axis]
+        block = shared_along(task, axis) * task.multiple
+        least = 0 if limit else 2 * largest[axis] - block
+        least = max(least, largest[axis])
         assert least < size[axis] <= (limit or 3 * largest[axis])
         assert all(it % task.multiple == 0 for it in size)
 
