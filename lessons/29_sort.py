@@ -1171,7 +1171,7 @@ ALL = 0xFFFFFFFF
 @cuda.jit
 def stable_partition(out, a):
     """Count those that are odd before each element, by votes."""
-    # your code, about 20 lines
+    # your code, about 19 lines
 
 
 task.check(stable_partition)

@@ -13,6 +13,7 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from functools import cache
 from importlib.metadata import EntryPoint
 from io import BytesIO
@@ -100,8 +101,9 @@ class Copy:
     wait = poll
 
     def send_signal(self, number):
-        """Send it a signal."""
-        os.kill(self.pid, number)
+        """Send it a signal, unless it has ended."""
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, number)
 
 
 def serve(lines, answers):
