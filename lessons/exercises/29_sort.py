@@ -68,11 +68,19 @@ class RanksByBallot(Write):
     stars, points = 2, 4
     choices = {"first": (0, 4), "type": ("int32", "uint32")}
     even, ragged = (192, 96), (1, 33, 130)
-    budget = {"loads": {"a": 1}, "shared_bytes": 0, "sectors": "ideal"}
+    budget, work = {"loads": {"a": 1}, "shared_bytes": 0, "sectors": "ideal"}, 2
 
     @property
     def last(self):
         return self.first + 3
+
+    @property
+    def end(self):
+        return self.first + 4
+
+    @property
+    def mask(self):
+        return 15 << self.first
 
     def inputs(self, rng, size):
         a = numbers(rng, "int32", 0, 2**20, size)
@@ -84,7 +92,7 @@ class RanksByBallot(Write):
         return ceil(size / 96), 96
 
     def spec(self, a):
-        digits = (a >> self.first) & 15
+        digits = a & self.mask
         return [
             np.count_nonzero(digits[i - i % 32 : i] == digits[i]) for i in range(a.size)
         ]
@@ -95,9 +103,9 @@ class RanksByBallot(Write):
         def ranks_by_ballot(out, a):
             """Keep the lanes that agree in each bit, and count those below."""
             i = cuda.grid(1)
-            digit = a[min(i, a.size - 1)] >> $first
+            digit = a[min(i, a.size - 1)]
             peers = uint32(ALL)
-            for k in range(4):
+            for k in range($first, $end):
                 mine = digit >> k & 1
                 ones = uint32(cuda.ballot_sync(ALL, mine))
                 peers &= ones if mine else ~ones
@@ -110,9 +118,10 @@ class RanksByBallot(Write):
         "itself, too": ("wrong", "out[i] = cuda", "out[i] = 1 + cuda"),
         "those above": ("wrong", "cuda.lanemask_lt()", "~cuda.lanemask_lt()"),
         "all peers": ("wrong", "uint32(peers & cuda.lanemask_lt())", "peers"),
-        "three bits": ("wrong", "range(4)", "range(3)"),
-        "five bits": ("wrong", "range(4)", "range(5)"),
-        "the other bits": ("wrong", ">> $first", ">> (4 - $first)"),
+        "three bits": ("wrong", "$first, $end", "$first, $last"),
+        "five bits": ("wrong", "$first, $end", "$first, 1 + $end"),
+        "the other bits": ("wrong", "$first, $end",
+            "4 - $first, 8 - $first"),
         "only those with a 1": ("wrong", "peers &= ones if mine else ~ones",
             "peers &= ones"),
         "the last bit decides": ("wrong", "peers &= ones if mine else ~ones",
@@ -121,7 +130,7 @@ class RanksByBallot(Write):
             @cuda.jit
             def ranks_by_ballot(out, a):
                 i = cuda.grid(1)
-                digit = int32(a[min(i, a.size - 1)] >> $first & 15)
+                digit = int32(a[min(i, a.size - 1)] & $mask)
                 rank = 0
                 for lane in range(32):
                     other = cuda.shfl_sync(ALL, digit, lane)
@@ -161,6 +170,10 @@ class StablePartition(Write):
     def bit(self):
         return int(self.late == "odd")
 
+    @property
+    def order(self):
+        return 1 - self.bit, self.bit
+
     def inputs(self, rng, size):
         return {"out": Out(size, self.type), "a": numbers(rng, self.type, 0, 999, size)}
 
@@ -170,7 +183,7 @@ class StablePartition(Write):
     def spec(self, a):
         parts = np.split(a, range(256, a.size, 256))
         return np.concatenate(
-            [part[part % 2 == it] for part in parts for it in (1 - self.bit, self.bit)]
+            [part[part % 2 == it] for part in parts for it in self.order]
         )
 
     setup = "ALL = 0xFFFFFFFF"
