@@ -1,9 +1,9 @@
 # %% [markdown]
 # # Sort a quarter of a billion keys
 #
-# *150 minutes*
+# *165 minutes*
 #
-# **What you'll do:** climb from a network that sorts one block's keys to a radix sort that goes through the keys four times, beside the sort of NVIDIA's library.
+# **What you'll do:** climb from a network that sorts one block's keys to a radix sort that moves each key four times, beside the sort of NVIDIA's library.
 #
 # **What you'll learn:**
 #
@@ -120,6 +120,12 @@ plot_orders(bitonic([6, 2, 8, 3, 1, 7, 5, 4]))
 
 # %% [markdown]
 # Each line is a key on its way. Runs of two are ready after the first step, runs of four after the third.
+#
+# <details><summary>For the curious: why does a half come in order?</summary>
+#
+# Each step leaves two halves, each bitonic again, and no key of one is larger than any of the other: so on down to one key.
+#
+# </details>
 
 # %%
 @cuda.jit
@@ -215,7 +221,7 @@ plot_orders([numbers, sorted(numbers, key=lambda it: it % 10),
 #
 # ## Who in my warp has my digit?
 #
-# A warp has 32 keys, one in each lane. Take one bit of the digit: `ballot_sync` gives each lane a mask of the lanes in which it is 1. The lanes that agree with this one are that mask, or its opposite. Whoever agrees in all eight bits has the same digit: its **peers**.
+# A warp has 32 keys, one in each lane. Take one bit of the digit: `ballot_sync` gives each lane a mask of the lanes in which it is 1. The lanes that agree with this one are that mask, or its opposite. Those that agree in all eight bits have its digit: its **peers**.
 #
 # | lane | digit | agree in bit 1 | agree in bit 0 | peers |
 # |---:|---|---|---|---|
@@ -323,7 +329,7 @@ def clear_row(counters, row, lane):
     cuda.syncwarp()
 
 # %% tags=["hide-input"]
-# The bits of a key as they are.
+# Loads a warp's keys, 32 after 32.
 @part
 def same(bits):
     """The bits of a key as they are."""
@@ -335,19 +341,21 @@ def make_loading(items, enter=same):
     @part
     def load_key(state, j):
         """Load a lane's key j; beyond the end, the largest there is."""
+        # in each pass that one comes last, and it is never stored
         keys, near, left = state
         keys[j] = enter(near[32 * j]) if left > 32 * j else uint32(ALL)
+    # not its own neighbours: round j ranks what comes before round j + 1
     load_each = written_out(load_key, items)
 
     @part
     def load_keys(keys, src, first):
         """Load a lane's keys, the first of which is at `first`."""
-        left = int32(uint32(src.size) - first)
+        left = int32(uint32(src.size) - first)      # fewer than 2**31 keys
         load_each((keys, src[first:], left), 0)
     return load_keys
 
 # %% tags=["hide-input"]
-# How many keys does a tile have.
+# Where a tile's keys begin, and how many there are.
 @part
 def keys_of(tile, size, src):
     """How many keys does a tile have?"""
@@ -398,7 +406,7 @@ def make_joining(warps):
 # %% tags=["hide-input"]
 # Makes the parts that all sorts of a tile have.
 def parts_of(warps, items, digit_of=digit_of, enter=same):
-    """How keys are loaded, ranked and joined; the counters of a block."""
+    """How 8 warps or more load, rank and join keys; a block's counters."""
     return (make_loading(items, enter), make_ranking(items, digit_of),
             make_joining(warps), DIGITS * warps)
 
@@ -558,6 +566,7 @@ def make_putting(items, digit_of=digit_of):
         """Store a lane's key j in its place in the sorted tile."""
         keys, ranks, counters, row, tile, shift = state
         at = uint32(row + digit_of(keys[j], shift))
+        # from here on its place in the tile
         ranks[j] = uint32(ranks[j] + counters[at])
         tile[ranks[j]] = keys[j]
     put_each = written_out(put_key, items)
@@ -568,6 +577,9 @@ def make_putting(items, digit_of=digit_of):
         row = uint32(DIGITS * lane_and_warp()[1])
         put_each((keys, ranks, counters, row, tile, shift), 0)
     return put_keys
+
+# %% [markdown]
+# Once a key is stored, its register keeps the place, for a value that is to follow.
 
 # %%
 def make_storing(threads, items, digit_of=digit_of, leave=same):
@@ -738,7 +750,7 @@ def known(shift):
 # %%
 def make_pass(warps, items, resident, shift_of=as_given, digit_of=digit_of,
               enter=same, leave=same):
-    """A launch that sorts by a digit, with `items` keys for each thread."""
+    """A launch that sorts by a digit, in blocks of 8 warps or more."""
     sort_tile = make_sorting(warps, items, digit_of, enter)
     store = make_storing(32 * warps, items, digit_of, leave)
 
@@ -851,7 +863,7 @@ for n in (0, 1, 511, 1300):
 #
 # ## More keys for each thread
 #
-# A tile publishes 256 words whether it has many keys or few, and its warps clear and add up as many counters. And the more keys a tile has, the longer are its runs: sixteen keys in a tile of 4,096, if digits are random.
+# A tile publishes 256 words whether it has many keys or few, and each warp has as many counters to clear. And the more keys a tile has, the longer are its runs: sixteen keys in a tile of 4,096, if digits are random.
 #
 # **Predict.** With 22 keys a thread in place of 8, what is the limit?
 #
@@ -861,10 +873,10 @@ for n in (0, 1, 511, 1300):
 #
 # </details>
 #
-# If a pass's digit is *known* to the compiler, each bit is at a fixed place. So there is a kernel for each digit, made by the same function. And in the first launch, the lanes of a warp meet in the bins, for each of four digits. [A copy for each lane](27_histogram.ipynb) ends that: 128 KB.
+# If a pass's digit is *known* to the compiler, each bit is at a fixed place. So there is a kernel for each digit, made by the same function. And in the first launch, the lanes of a warp meet in banks, for each of four digits. [A copy for each lane](27_histogram.ipynb) ends that: 128 KB.
 
 # %% tags=["timing", "hide-input"]
-# Measures the passes, and the launches that count.
+# Measures the passes, in blocks of 16 warps.
 starts = of_all * np.arange(DIGITS, dtype=np.uint32)
 
 
@@ -895,7 +907,7 @@ compare(passed, "µs", {"instructions for 32 keys": of_keys("instructions")},
 #
 # <details><summary>For the curious: copies that do not pay</summary>
 #
-# The next cell counts the digits of keys of which three digits are always 0. Here one copy of the bins is faster: lanes that add 1 to the same word take one wavefront anyway. On random keys, copies shorten the sort by 2%.
+# The next cell counts the digits of keys of which three digits are always 0. Here one copy of the bins is faster, though its data path has half as much again to do. But its launch has nearly twice as many warps at a time, and over a quarter fewer instructions; which of these pays, we did not test. On random keys, copies shorten the sort by 2%.
 #
 # </details>
 
@@ -930,8 +942,17 @@ table(["rung", "what changed", "ms", "% of CUB's rate"],
        for name, change in CHANGES.items()])
 
 # %% [markdown]
-# To store in runs more than halves the time. One pass alone gains nothing, as we saw; with more keys for each thread it takes two fifths less. Known digits bring us to CUB's rate, and bins for each lane 3% beyond it.
+# To store in runs more than halves the time. One pass takes 8% longer; with more keys for each thread, two fifths less than that. Known digits bring us to CUB's rate, and bins for each lane 3% beyond it.
 #
+# <details><summary>For the curious: what limits them</summary>
+#
+# Besides its look-back, *one pass* differs from *in runs* in its warps: two of its blocks fit on a multiprocessor, not three. Which of the two costs what fewer moves save, we did not test.
+#
+# Nine moves of 2²⁸ keys take 2.3 ms at a copy's rate. CUB's sort and ours take 2.7 times as long, so memory's rate limits neither. Our last pass uses 55% of its issue slots, and waits most at barriers.
+#
+# </details>
+
+# %% [markdown]
 # ## Values that come along
 #
 # Most keys have something that belongs to them: a row, an index. A value takes its key's way. So a lane notes where each key went, first within the tile, then in the array, and sends the value after it. This is where stability is seen: with the values 0, 1, 2 and so on, equal keys keep theirs in order.
@@ -1057,7 +1078,7 @@ check(in_passes([ends[0], middle, middle, ends[1]], bits,
 # %% [markdown]
 # ## Does it matter which keys?
 #
-# All keys equal: each tile has one digit, and so one run. Sorted keys: each tile has few high digits. Keys with four bits that are not 0: every digit is 0 or 1, and each lane has many peers.
+# All keys equal: each tile has one digit, and so one run. Sorted keys: each tile has few high digits. Keys with all but four bits 0: every digit is 0 or 1, and each lane has many peers.
 #
 # **Predict.** Which of them is slower than random keys?
 
@@ -1077,21 +1098,21 @@ table(["keys", "CUB's, billions a second", "ours", "% of CUB's rate"],
        for kind, theirs, ours in [
            *((kind, keys_a_second(f"CUB{of}"), keys_a_second(f"own bins{of}"))
              for kind, of in KINDS.items()),
-           ("with values", keys_a_second("CUB with values"),
+           ("24 bits, with values", keys_a_second("CUB with values"),
             keys_a_second("pairs with values")),
-           ("float32", keys_a_second("CUB float32"),
+           ("float32, an eighth zeros", keys_a_second("CUB float32"),
             keys_a_second("floats float32"))]])
 
 # %% [markdown]
 # None of them. Sorted keys take us as long as random ones, and the others less. With sorted keys and with few bits we are as fast as CUB. If all keys are equal, ours take 8% less time than random ones, but CUB's take 30% less.
 #
-# With values we reach 74% of CUB's rate, and for floats 80%. Both have one kernel for all digits; for plain keys, known digits were worth a tenth. What else they lack, we did not find.
+# With values we reach 74% of CUB's rate, and for floats 80%. Neither has known digits, which for plain keys were worth a tenth. What else they lack, we did not find.
 #
-# With 2²⁴ keys we reach 93% of CUB's rate, but 2²⁰ take us more than twice as long. They are only 94 tiles, for 132 multiprocessors; whether that is all, we did not test.
+# With 2²⁴ keys we reach 93% of CUB's rate, with 2²⁰ only 37%. These are 94 tiles, for 132 multiprocessors; whether that is all, we did not test.
 #
 # ## What could go wrong
 #
-# First, the lanes of a warp do not wait for each other:
+# First, the ranks of a warp without `syncwarp`:
 
 # %%
 @cuda.jit
@@ -1158,6 +1179,14 @@ int(sum(keys != np.sort(some[:512]))), unstable.races
 #
 # </details>
 #
+# ★★ `exercise("ranks_by_ballot")`: the rank of a digit among the lanes below, without shared memory. Of four bits, how many ballots does it take?
+#
+# <details><summary>Answer</summary>
+#
+# Four: one for each bit, whatever the digits are.
+#
+# </details>
+#
 # ★★ `stable_partition`: bring the even elements of each block before the odd ones, and keep the order within both.
 
 # %%
@@ -1212,14 +1241,6 @@ task.check(stable_partition)
 # </details>
 
 # %% [markdown]
-# ★★ `exercise("ranks_by_ballot")`: the rank of a digit among the lanes below, without shared memory. Of four bits, how many ballots does it take?
-#
-# <details><summary>Answer</summary>
-#
-# Four: one for each bit, whatever the digits are.
-#
-# </details>
-#
 # The [assignment](assignments/29_sort.ipynb) has 3 exercises, these two among them.
 
 # %% [markdown]
