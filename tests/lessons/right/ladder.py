@@ -223,12 +223,11 @@ ANSWERS = {
             ("tile_a[4 * i + y, k] * of_b", "tile_a[4 * y + i, k] * of_b"),
             ("c[top + 4 * i + y,", "c[top + 4 * y + i,"),
         ],
-        "from the last row up": [
-            ("tile_a[4 * i + y, k] * of_b", "tile_a[4 * (3 - i) + y, k] * of_b"),
-            ("c[top + 4 * i + y,", "c[top + 4 * (3 - i) + y,"),
-        ],
         "the sum found by its row": [
             ("left + x] = sums[i]", "left + x] = sums[(4 * i + y) // 4]"),
+        ],
+        "rows of a slice": [
+            ("c[top + 4 * i + y, left + x]", "c[top + y :][4 * i, left + x]"),
         ],
     },
     "column_sums": {
