@@ -123,9 +123,7 @@ async def run_cell(runner, index, name, limit_s):
     except CellExecutionError as error:
         raise LessonError(f"{name}{failing_line(cell, error)}") from None
     except CellTimeoutError:
-        raise LessonError(
-            f"{name} was still running after {limit_s} s"
-        ) from None
+        raise LessonError(f"{name} was still running after {limit_s} s") from None
     except DeadKernelError:
         # nbclient takes Ctrl-C for a death
         if asyncio.current_task().cancelling():

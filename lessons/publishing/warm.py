@@ -14,14 +14,10 @@ import signal
 import subprocess
 import sys
 from contextlib import suppress
-from functools import cache
 from importlib.metadata import EntryPoint
 from io import BytesIO
 
-from jupyter_client.provisioning import (
-    KernelProvisionerFactory,
-    LocalProvisioner,
-)
+from jupyter_client.provisioning import KernelProvisionerFactory, LocalProvisioner
 
 from lessons.publishing.errors import LessonError
 
@@ -30,6 +26,8 @@ NAME = "warm"
 OWN = {"PYTHONSTARTUP", "IPYTHONDIR", "PYTEST_CURRENT_TEST"}
 # read while modules are loaded, so that a copy cannot have its own
 LOADED_WITH = {"MPLBACKEND": "module://matplotlib_inline.backend_inline"}
+
+templates = {}  # by environment
 
 
 def metadata():
@@ -48,9 +46,7 @@ class Warm(LocalProvisioner):
     """Starts a kernel as a copy of the warm process of its environment."""
 
     async def launch_kernel(self, cmd, *, env, cwd, **_):
-        shared = {
-            name: value for name, value in env.items() if name not in OWN
-        }
+        shared = {name: it for name, it in env.items() if name not in OWN}
         template = template_of(frozenset((shared | LOADED_WITH).items()))
         asked = {"arguments": cmd[3:], "env": env | LOADED_WITH, "cwd": cwd}
         self.process = Copy(template, asked)
@@ -60,20 +56,19 @@ class Warm(LocalProvisioner):
 
 
 def template_of(environment):
-    """The warm process of an environment, another one if it has ended."""
-    if started(environment).poll() is not None:
-        started.cache_clear()
-    return started(environment)
+    """The warm process of an environment, another one if it has ended. The kernels of
+    one that nobody holds any more would end with it.
+    """
+    known = templates.get(environment)
+    if known is None or known.poll() is not None:
+        known = templates[environment] = started(dict(environment))
+    return known
 
 
-@cache
-def started(environment):
+def started(env):
     """A process that warms up."""
-    pipe = subprocess.PIPE
-    command, env = [sys.executable, "-m", __name__], dict(environment)
-    return subprocess.Popen(
-        command, stdin=pipe, stdout=pipe, env=env, text=True
-    )
+    command, pipe = [sys.executable, "-m", __name__], subprocess.PIPE
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, env=env, text=True)
 
 
 class Copy:
@@ -85,9 +80,7 @@ class Copy:
         print(json.dumps(asked), file=template.stdin, flush=True)
         answer = template.stdout.readline()
         if not answer:
-            raise LessonError(
-                "no kernel: what all of them import ended with an error"
-            )
+            raise LessonError("no kernel: what all of them import ended with an error")
         self.pid = int(answer)
 
     def poll(self):
@@ -119,9 +112,7 @@ def serve(lines, answers):
 
 def warm_up():
     """Load what kernels and notebooks do, and draw a figure."""
-    os.environ["JPY_PARENT_PID"] = str(
-        os.getpid()
-    )  # read where ipykernel is loaded
+    os.environ["JPY_PARENT_PID"] = str(os.getpid())  # read by the next import
     import ipykernel.kernelapp  # noqa: F401
     from matplotlib import pyplot
 
