@@ -279,7 +279,7 @@ def look_up_in_tile(out, table, apart, rounds):
 
 
 # %% [markdown]
-# A block gets more than 48 KB only if its kernel asks for it, and only as dynamic memory. `allow_dynamic_shared` asks, once, before the launch, for up to so many bytes.
+# A block gets more than 48 KB only if its kernel asks for it, and only as dynamic memory. `allow_dynamic_shared` asks once, before the launch, and says up to how many bytes.
 # Here are a launch without it, one that forgets the fourth number, and then a right one:
 
 # %%

@@ -146,7 +146,7 @@ plot_meeting([1, 4, 8, 13])
 
 # %%
 def make_count_in_eight(apart):
-    """A kernel with eight cells, the next one so many cells further on."""
+    """A kernel with eight cells, one at each multiple of `apart`."""
     @cuda.jit
     def count_in_eight(out):
         """Each thread counts itself in one of eight cells."""

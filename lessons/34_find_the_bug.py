@@ -38,7 +38,7 @@ device
 # %% [markdown]
 # Twelve cases follow. Each has one fault, in the kernel or in how it is launched (in one the emulator sees a second, for which a later case asks), and behind it a *belief*: something that its author took for true, and that is not.
 #
-# Read the kernel, and guess before you read on: which line, and what did the author believe? Then run the next cell, and look whether the symptom fits your guess. Only then open *Answer*. The folded cell below it has the mended kernel, with its test.
+# Read the kernel, and guess before you read on: which line, and what did the author believe? Then run the next cell, and look whether the symptom fits your guess. Only then open *Answer*. The folded cell below it has the fixed kernel, with its test.
 #
 # A belief is worth more than a line: you will find it again in other kernels, perhaps in your own.
 #
@@ -72,7 +72,7 @@ with expect(IndexError):
 # </details>
 
 # %% tags=["hide-input", "answer"]
-# The mended kernel, at four sizes.
+# The fixed kernel, at four sizes.
 @cuda.jit
 def changes(out, a):
     """Each thread subtracts its element from the next one."""
@@ -122,7 +122,7 @@ film.cells("out", 0)
 # </details>
 
 # %% tags=["hide-input", "answer"]
-# The mended kernel, and its launches.
+# The fixed kernel, and its launches.
 @cuda.jit
 def dot(out, a, b):
     """Each thread adds the product of its two elements to the result."""
@@ -166,7 +166,7 @@ print(check(out, 255 - image), run, sep="\n")
 # </details>
 
 # %% tags=["hide-input", "answer"]
-# The mended kernel, and its launch.
+# The fixed kernel, and its launch.
 @cuda.jit
 def negative(out, image):
     """Turn each pixel into its negative."""
@@ -216,7 +216,7 @@ run.uninitialised
 # </details>
 
 # %% tags=["hide-input", "answer"]
-# The mended kernel, and its launches.
+# The fixed kernel, and its launches.
 @cuda.jit
 def throws(out, faces):
     """Each block counts its throws, then adds its counts to the result."""
@@ -283,7 +283,7 @@ film.cells("tile", 232)
 # </details>
 
 # %% tags=["hide-input", "answer"]
-# The mended kernel, at five sizes.
+# The fixed kernel, at five sizes.
 @cuda.jit
 def power(out, a):
     """Each block adds up the squares of its 256 samples."""
@@ -348,7 +348,7 @@ film
 # </details>
 
 # %% tags=["hide-input", "answer"]
-# The mended kernel, and its launches.
+# The fixed kernel, and its launches.
 @cuda.jit
 def peaks(out, a):
     """Each thread finds the largest element up to its own."""
@@ -413,7 +413,7 @@ run.races
 # </details>
 
 # %% tags=["hide-input", "answer"]
-# The mended kernel, and its launches.
+# The fixed kernel, and its launches.
 @cuda.jit
 def live(new, world):
     """Each thread counts the living around its cell, and decides."""
@@ -469,7 +469,7 @@ run.races
 # </details>
 
 # %% tags=["hide-input", "answer"]
-# The mended kernels, and their launches.
+# The fixed kernels, and their launches.
 @cuda.jit
 def add_up(total, a):
     """Each thread adds its element to the total."""
@@ -530,7 +530,7 @@ with expect(RuntimeError):
 # </details>
 
 # %% tags=["hide-input", "answer"]
-# The mended kernel, at six sizes.
+# The fixed kernel, at six sizes.
 @cuda.jit
 def smooth(out, a):
     """Average each sample with the next; beyond the end there are zeros."""
@@ -581,7 +581,7 @@ print(check(height, 2 + (b - 9.81 / 60) / 60), run, sep="\n")
 # </details>
 
 # %% tags=["hide-input", "answer"]
-# The mended kernel.
+# The fixed kernel.
 @cuda.jit
 def fall(height, speed):
     """Everything falls for a 60th of a second."""
@@ -596,7 +596,7 @@ run = emulate(fall)[4, 256](height, speed)
 print(check(height, 2 + (b - 9.81 / 60) / 60), run, sep="\n")
 
 # %% [markdown]
-# **Predict.** One of the mended kernels above has a float64 by Numba's types, too. Which? And does a GPU compute in it?
+# **Predict.** One of the fixed kernels above has a float64 by Numba's types, too. Which? And does a GPU compute in it?
 #
 # <details><summary>Answer</summary>
 #
@@ -640,7 +640,7 @@ print(narrow[narrow < 0], run, sep="\n")
 # </details>
 
 # %% tags=["hide-input", "answer"]
-# The case mended, and its report.
+# The case fixed, and its report.
 wide = np.zeros(40, np.int64)
 run = emulate(energy)[2, 32](wide, samples)
 print(check(wide, expected), run.warnings)
@@ -682,7 +682,7 @@ print(check(out, matrix @ b[:32]), run, sep="\n")
 # </details>
 
 # %% tags=["hide-input", "answer"]
-# The case mended, and its report.
+# The case fixed, and its report.
 run = emulate(make_multiply(33))[1, 32](out, matrix, b[:32])
 print(check(out, matrix @ b[:32]), run, sep="\n")
 
@@ -723,7 +723,7 @@ for seed in range(4):
 #
 # A report cannot know how many elements you have.
 #
-# **Predict.** Launch the mended `changes` in 3 blocks instead of 4. What does the report find? And what does `check` say if the array holds the right results of the launch before?
+# **Predict.** Launch the fixed `changes` in 3 blocks instead of 4. What does the report find? And what does `check` say if the array holds the right results of the launch before?
 #
 # <details><summary>Answer</summary>
 #

@@ -308,7 +308,7 @@ def watch(child, notes, deadline, limits) -> tuple[str, int]:
     while (left := deadline - time.monotonic()) > 0:
         if found := os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT):
             return way_of(found, ended_by_system() > short), most
-        if woken:  # by whoever signals without end
+        if woken:  # by one that signals without end
             time.sleep(BREATH_S)
         if hung_up.poll(0):
             return GONE, most

@@ -113,7 +113,7 @@ def kinds_of(kernel, *arrays):
 
 
 def in_float64(it):
-    """The mended kernels that compute in float64."""
+    """The fixed kernels that compute in float64."""
     total, world = np.ones(1, np.float32), np.zeros_like(it.start)
     pixels = np.zeros_like(it.image)
     new = np.zeros(1000, np.float32)
@@ -353,7 +353,7 @@ CLAIMS = {
         )
         == 2
     ),
-    "One of the mended kernels above has a float64 by Numba's types, too": lambda it: (
+    "One of the fixed kernels above has a float64 by Numba's types, too": lambda it: (
         in_float64(it) == ["smooth"]
     ),
     "And `a[i] / a.size` would be a float64": lambda it: (
