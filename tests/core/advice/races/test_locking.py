@@ -1,5 +1,7 @@
 """What advice says of locks and of loops that wait: fences, and no barrier."""
 
+import inspect
+
 import numpy as np
 import pytest
 from numba import cuda
@@ -206,6 +208,31 @@ def test_a_flag_between_blocks_has_a_sentence():
     assert any("`flag` is a flag for which line" in it for it in sentences)
 
 
+def test_a_flag_asks_for_the_fence_that_is_not_there():
+    """Behind the loop of the reader, not that of a writer who waits for the reader."""
+
+    @cuda.jit
+    def letter(flag, box, out):
+        if cuda.blockIdx.x == 0:
+            while cuda.atomic.add(flag, 0, 0) != 1:
+                pass
+            box[0] = 42
+            cuda.threadfence()
+            cuda.atomic.exch(flag, 0, 2)
+        else:
+            cuda.atomic.exch(flag, 0, 1)
+            while cuda.atomic.add(flag, 0, 0) != 2:
+                pass
+            out[0] = box[0]
+
+    zero = [np.zeros(1, np.int32) for _ in range(3)]
+    said = " ".join(repr(emulate(letter, strict=True)[2, 1](*zero).races).split())
+    lines, first = inspect.getsourcelines(letter.py_func)
+    waits = first + next(n for n, it in enumerate(lines) if "!= 2" in it)
+
+    assert f"with `cuda.threadfence()` behind the loop of line {waits}" in said
+
+
 def test_a_counter_that_blocks_wait_for_keeps_its_atomic():
     """It needs fences; and what is stored before it is no stencil in place."""
 
@@ -290,7 +317,7 @@ def test_what_a_flag_announces_goes_with_the_flag():
     flag, part = told(made(plain), (4, 32), *given, edits=False)
     assert "is a flag for which line 6 waits" in flag
     assert "The flag `flag`, for which the loop of line 6 waits, is to order" in part
-    assert part.endswith("before line 11, which sets it, and behind that loop")
+    assert part.endswith("before line 11 sets it and behind the loop of line 6")
 
     fence = "cuda.threadfence()"
     exchange = f"{fence}; cuda.atomic.exch(flag, b, 1)"

@@ -46,15 +46,23 @@ def announced(race, layout, lines, statements) -> Advice | None:
     if race.first_kind == "load" or race.second_kind == "load":
         kinds = race.first_kind, race.second_kind
         before, behind = lines[kinds.index("load") ^ 1], lines[kinds.index("load")]
-    for loop in spins(layout):
+    waiting = [it for it in spins(layout) if it.end_lineno < behind]
+    simple = (it for it in layout.paths if isinstance(it, ast.Expr))
+    fenced = {it.lineno for it in simple if is_fence(layout, it)}
+    for loop in sorted(waiting, key=lambda it: -it.end_lineno):
         for array in {array_of(it) for it in ast.walk(loop.test)} - {None, race.array}:
             ends = [*releases(layout, array), *exchanges(layout, array)]
-            set_by = [it for it in ends if before < it.lineno]
-            if set_by and loop.end_lineno < behind:
+            line = next((it.lineno for it in ends if before < it.lineno), None)
+            missing = line and {
+                f"before line {line} sets it": range(before, line),
+                f"behind {named(loop)}": range(loop.end_lineno, behind),
+            }
+            places = [it for it in missing or () if fenced.isdisjoint(missing[it])]
+            if places:
                 return Advice(
                     f"The flag `{array}`, for which {named(loop)} waits, is to order "
-                    f"these lines, too: by atomics on `{array}`, with `{FENCE}` before "
-                    f"line {set_by[0].lineno}, which sets it, and behind that loop"
+                    f"these lines, too: by atomics on `{array}`, with `{FENCE}` "
+                    f"{' and '.join(places)}"
                 )
     return None
 
